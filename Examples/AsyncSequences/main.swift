@@ -48,8 +48,8 @@ final class Session: Sendable {}
         return count
     }
 
-    // The newest two of what nobody took, and an alarm that is sent from the loop. The observation
-    // ends with the loop.
+    // The newest two notifications of a loop that reads late, and an alarm that the loop sends. The
+    // observation ends with the loop.
     let newest = center.notifications(named: .measured, buffering: .newest(2))
     let alarms = center.messages(for: .type(Alarm.self))
     sensor?.measure(1...3, on: center)

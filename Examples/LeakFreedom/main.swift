@@ -1,5 +1,5 @@
-// Three classic leaks and their cures, and what the checker says of each. In a test the same words
-// would be its failure.
+// Three classic leaks and their cures, with the checker's sentences. A test would fail with the
+// same sentences.
 
 import Foundation
 import Tether

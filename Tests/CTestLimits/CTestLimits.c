@@ -73,8 +73,8 @@ struct tether_place tether_place_of(uintptr_t address) {
 extern void tether_watch_tests(bool is_swift_testing, int32_t event_pipe);
 
 #if defined(__linux__)
-// Of Swift's standard library: what `CommandLine.arguments` reads instead of what the process was
-// given.
+// Of Swift's standard library: the arguments that `CommandLine.arguments` reads instead of the
+// process's.
 extern void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count);
 
 static const char option[] = "--event-stream-output-path";
@@ -102,8 +102,7 @@ static int32_t open_events(int count, char **arguments) {
     return ends[0];
 }
 
-// Runs before the test runner does, which looks at its arguments and asks nobody else what it
-// should do.
+// Runs before the test runner, whose options are its arguments alone.
 __attribute__((constructor)) static void start(int count, char **arguments) {
     bool is_swift_testing = false;
     for (int index = 1; index < count; index++) is_swift_testing |= strcmp(arguments[index], "swift-testing") == 0;

@@ -142,8 +142,8 @@ extension Smoke {
         hasPosted.wait()
     }
 
-    /// Runs the main run loop for a pass, and goes on without: the main queue has to deliver the
-    /// rest, and what comes then. Calls `finish` with the result, and never returns.
+    /// Runs the main run loop for a pass, and then no more: the main queue delivers the rest, and
+    /// later posts. Calls `finish` with the result, and never returns.
     func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
         let (center, log) = (ObserverCenter(), Log())
         let tokens = [

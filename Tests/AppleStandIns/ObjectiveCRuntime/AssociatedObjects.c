@@ -20,7 +20,7 @@ typedef struct association {
     uintptr_t policy;
 } association;
 
-// Chains by object. One that is empty is told without the lock: most objects that end have no
+// Chains by object. An empty chain is seen without the lock, because most ending objects have no
 // associations.
 enum { CHAINS = 1 << 16 };
 static _Atomic(association *) chains[CHAINS];
@@ -84,9 +84,9 @@ void *runtime_associated(void *object, const void *key) {
 
 long runtime_association_count(void) { return atomic_load(&count); }
 
-// In place of the Swift runtime's, which elsewhere knows of no associations: where there is an
-// Objective-C runtime, an object's values are released here, after the body of its `deinit` and its
-// fields, before its memory goes.
+// Replaces the Swift runtime's function, which elsewhere knows no associations. With an Objective-C
+// runtime, an object's values are released here: after the body of its `deinit` and its fields,
+// before its memory is freed.
 void swift_deallocClassInstance(void *object, size_t size, size_t alignment_mask) {
     static void (*_Atomic original)(void *, size_t, size_t);
     _Atomic(association *) *chain = chain_of(object);

@@ -5,7 +5,7 @@
 
 #include "Runtime.h"
 
-// What a thread has put into its pools, the outermost first. The outermost has no `pop`: it ends
+// The objects in a thread's pools, the outermost pool first. The outermost has no `pop`: it ends
 // with the thread.
 typedef struct {
     long count, capacity;

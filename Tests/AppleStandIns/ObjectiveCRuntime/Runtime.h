@@ -1,4 +1,5 @@
-// The Swift runtime's (stdlib/public/runtime), and what the parts of this one have in common.
+// The Swift runtime's functions (stdlib/public/runtime), and the declarations that the parts of
+// this runtime share.
 #include <stdbool.h>
 #include <stddef.h>
 

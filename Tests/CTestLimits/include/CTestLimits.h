@@ -1,5 +1,5 @@
-/// What a limit for each test needs of C: to be called when the process starts, and to see where
-/// all threads stand.
+/// The functions in C for the limit of each test: a call when the process starts, and the stacks of
+/// all threads.
 #ifndef TETHER_C_TEST_LIMITS_H
 #define TETHER_C_TEST_LIMITS_H
 

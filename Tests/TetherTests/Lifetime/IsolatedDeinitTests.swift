@@ -11,20 +11,20 @@ import Testing
     @Test func `O3 O4 an owner with an isolated deinit ends at the release`() {
         let center = ObserverCenter()
         let owner = Holder(IsolatedObject(log) { _ in center.post(name: .sample, object: nil) })
-        let trace = Trace(owner.object!)
+        let probe = ObjectProbe(owner.object!)
         let token = center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handler")
         }
         owner.release()
         if endsFollowDeinit {
             #expect(token.isActive)
         } else {
-            #expect(!token.isActive && center.core.isEmpty && !trace.hasRecord)
+            #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
         }
         center.post(name: .sample, object: nil)
         #expect(log.entries == [])
         HeldActor.run(until: !log.entries.isEmpty)
         #expect(log.entries == ["isolated deinit"])
-        #expect(!token.isActive && center.core.isEmpty && !trace.hasRecord)
+        #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
@@ -35,7 +35,7 @@ import Testing
         let center = ObserverCenter()
         let sender = Holder(
             IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
-        let trace = Trace(sender.object!)
+        let probe = ObjectProbe(sender.object!)
         let capture = Holder(LoggedObject("capture", log))
         let token = center.observe(.sample, from: sender.object!) {
             [log, object = capture.object!] _ in
@@ -46,12 +46,12 @@ import Testing
         sender.release()
         if !endsFollowDeinit {
             #expect(log.entries == ["capture deinit"])
-            #expect(!token.isActive && center.core.isEmpty && !trace.hasRecord)
+            #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
         }
         HeldActor.run(until: log.entries.contains("isolated deinit"))
         // Its own last posts may find no observer.
         if !endsFollowDeinit { #expect(log.entries == ["capture deinit", "isolated deinit"]) }
-        #expect(!token.isActive && center.core.isEmpty && !trace.hasRecord)
+        #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)

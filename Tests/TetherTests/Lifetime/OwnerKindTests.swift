@@ -96,7 +96,7 @@ private func expectOwner<Owner: AnyObject>(
     let calls = Atomic<Int>(0)
     let owner = Holder(make())
     let identity = ObjectIdentifier(owner.object!)
-    let trace = Trace(owner.object!)
+    let probe = ObjectProbe(owner.object!)
     leaks.track(owner.object!)
     do {
         let capture = leaks.probe()
@@ -114,9 +114,9 @@ private func expectOwner<Owner: AnyObject>(
     #expect(calls.load(ordering: .relaxed) == 2, sourceLocation: sourceLocation)
     #expect(leaks.leaks(in: center).count == 6, sourceLocation: sourceLocation)
     owner.release()
-    #expect(trace.hasGone, sourceLocation: sourceLocation)
+    #expect(probe.isDeallocated, sourceLocation: sourceLocation)
     #expect(leaks.leaks(in: center).isEmpty, sourceLocation: sourceLocation)
     center.post(name: .sample, object: nil)
     #expect(calls.load(ordering: .relaxed) == 2, sourceLocation: sourceLocation)
-    #expect(center.core.isEmpty && !trace.hasRecord, sourceLocation: sourceLocation)
+    #expect(center.core.isEmpty && !probe.hasRecord, sourceLocation: sourceLocation)
 }

@@ -5,12 +5,12 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// What rests on memory order alone, for processors that order less than x86: `Tests/Litmus`
-    /// goes through the same by models, this on the machine that it is run on.
+    /// The memory orders, on processors that order less than x86. `Tests/Litmus` checks the same by
+    /// models; these tests check on the machine that runs them.
     ///
-    /// One thread posts without a pause; another one adds an observer and ends it, again and again.
-    /// What they look at of each other is relaxed, so that no order comes from the test.
-    /// `TETHER_STORM=100` in the environment makes it a hundred times as long.
+    /// One thread posts without a pause; another adds and ends an observer, again and again. The
+    /// accesses of the test are relaxed, so the test adds no order. `TETHER_STORM=100` in the
+    /// environment makes it a hundred times as long.
     @Suite struct MemoryOrderStormTests {
         private static let rounds = extent(2_000, times: "TETHER_STORM")
 

@@ -3,14 +3,14 @@ import Foundation
 import Synchronization
 import Tether
 
-/// Threads that do everything at once with a few centers, owners and senders, and what must hold
-/// meanwhile and after.
+/// Threads that do everything at once with a few centers, owners and senders, and the invariants
+/// during the storm and after.
 ///
-/// Bounded in count, and of the same random choices for the same seed; only how the threads meet
+/// Bounded in count, with the same random choices for the same seed; only the threads' timing
 /// differs.
 final class Storm: Sendable {
     /// The broken invariants.
-    let fouls = Log<String>()
+    let violations = Log<String>()
     /// How many of all things made here are alive.
     let alive = Counter()
     private let places: Places
@@ -47,12 +47,12 @@ final class Storm: Sendable {
 
     /// Reports an owner's end. Also captured by handlers, which must not run after the end began
     /// (O4).
-    final class Life: Sendable {
+    final class OwnerEnd: Sendable {
         let hasBegunToEnd = Atomic<Bool>(false)
     }
 
     final class Owner: Sendable {
-        let life = Life()
+        let ownerEnd = OwnerEnd()
         private let alive: Counter
 
         init(_ alive: Counter) {
@@ -61,7 +61,7 @@ final class Storm: Sendable {
         }
 
         deinit {
-            life.hasBegunToEnd.store(true, ordering: .sequentiallyConsistent)
+            ownerEnd.hasBegunToEnd.store(true, ordering: .sequentiallyConsistent)
             alive.add(-1)
         }
     }
@@ -81,15 +81,15 @@ final class Storm: Sendable {
     final class Handler: Sendable {
         private let storm: Storm
         private let isOnce: Bool
-        private let life: Life?
+        private let ownerEnd: OwnerEnd?
         private let calls = Atomic<Int>(0)
         /// Set when `cancelAndWait` has returned: from then on no call starts (R1, R2).
         let mustNotRun = Atomic<Bool>(false)
 
-        init(_ storm: Storm, isOnce: Bool, life: Life?) {
+        init(_ storm: Storm, isOnce: Bool, ownerEnd: OwnerEnd?) {
             self.storm = storm
             self.isOnce = isOnce
-            self.life = life
+            self.ownerEnd = ownerEnd
             storm.alive.add()
         }
 
@@ -97,13 +97,13 @@ final class Storm: Sendable {
 
         func run() {
             if mustNotRun.load(ordering: .sequentiallyConsistent) {
-                storm.fouls.add("R1: a call after cancelAndWait")
+                storm.violations.add("R1: a call after cancelAndWait")
             }
-            if life?.hasBegunToEnd.load(ordering: .sequentiallyConsistent) == true {
-                storm.fouls.add("O4: a call after its owner's end")
+            if ownerEnd?.hasBegunToEnd.load(ordering: .sequentiallyConsistent) == true {
+                storm.violations.add("O4: a call after its owner's end")
             }
             let count = calls.wrappingAdd(1, ordering: .relaxed).newValue
-            if isOnce, count > 1 { storm.fouls.add("R7: \(count) calls of a once observer") }
+            if isOnce, count > 1 { storm.violations.add("R7: \(count) calls of a once observer") }
         }
     }
 
@@ -123,7 +123,7 @@ final class Storm: Sendable {
     // MARK: The storm
 
     /// One thread's part.
-    func blow(_ seed: UInt64, steps: Int) {
+    func act(_ seed: UInt64, steps: Int) {
         var dice = SplitMix64(seed: seed)
         var own: [(token: NotificationObserver, handler: Handler)] = []
         for _ in 0..<steps {
@@ -185,7 +185,7 @@ final class Storm: Sendable {
         let key: Int? =
             Int.random(in: 0..<6, using: &dice) == 0 ? Int.random(in: 0..<3, using: &dice) : nil
         let owner = Bool.random(using: &dice) ? owners.randomElement(using: &dice)!.value : nil
-        let handler = Handler(self, isOnce: isOnce, life: owner?.life)
+        let handler = Handler(self, isOnce: isOnce, ownerEnd: owner?.ownerEnd)
         let sender = senders.randomElement(using: &dice)!.value
         switch (owner, Bool.random(using: &dice) ? sender : nil) {
         case (let owner?, let sender?):
@@ -221,7 +221,7 @@ final class Storm: Sendable {
         for sender in senders { sender.drop() }
         OwnerLifetime.purge()
         places.settle()
-        var wrong = Array(Set(fouls.entries))
+        var wrong = Array(Set(violations.entries))
         for ground in grounds.entries {
             let (posted, seen) = (ground.posted.load(ordering: .relaxed), ground.seen.count)
             if posted != seen { wrong.append("M1: \(seen) of \(posted) posts reached the witness") }

@@ -24,7 +24,7 @@ extension Races {
                 JoinableThread { while !isOver.isRaised { meanwhile() } }
             }
             JoinableThread.run(threads) { number in
-                storm.blow(UInt64(number), steps: StormTests.steps / threads)
+                storm.act(UInt64(number), steps: StormTests.steps / threads)
             }
             isOver.raise()
             other?.join()

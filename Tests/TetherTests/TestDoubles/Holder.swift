@@ -20,7 +20,7 @@ final class Holder<Object: AnyObject>: @unchecked Sendable {
 }
 
 /// Reserves an object's address, so that a test can look the object up after its deallocation.
-final class Trace: Sendable {
+final class ObjectProbe: Sendable {
     private let reference: OwnerReference<AnyObject>
     private let identity: ObjectIdentifier
 
@@ -29,7 +29,7 @@ final class Trace: Sendable {
         identity = ObjectIdentifier(object)
     }
 
-    var hasGone: Bool { reference.take() == nil }
+    var isDeallocated: Bool { reference.take() == nil }
 
     /// Whether the side table keeps anything for the object.
     var hasRecord: Bool { OwnerTable.shared.hasRecord(of: identity) }

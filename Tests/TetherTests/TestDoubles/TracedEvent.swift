@@ -43,9 +43,9 @@ struct TracedEvent {
     static func events(of body: () throws -> Void) throws -> [TracedEvent] {
         let file = freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
-        try Tether.Trace.start(to: file)
+        try Trace.start(to: file)
         try body()
-        let summary = try #require(Tether.Trace.stop())
+        let summary = try #require(Trace.stop())
         let events = try read(file).filter { $0.phase != "M" }
         #expect(summary.written == events.count && summary.notWritten == 0)
         return events

@@ -25,7 +25,7 @@ import Testing
                     kill(getpid(), signal)
                     Thread.sleep(forTimeInterval: 300)
                 }
-                try Tether.Trace.start(to: URL(filePath: path))
+                try Trace.start(to: URL(filePath: path))
                 JoinableThread.run(3) { _ in
                     for _ in 0..<1000 { center.post(name: .third, object: nil) }
                 }
@@ -49,13 +49,13 @@ import Testing
         ) {
             [path = file.path as String] in
             let center = ObserverCenter()
-            try Tether.Trace.start(to: URL(filePath: path), limit: 65536)
+            try Trace.start(to: URL(filePath: path), limit: 65536)
             for _ in 0..<2000 { center.post(name: .sample, object: nil) }
-            let summary = try #require(Tether.Trace.stop())
+            let summary = try #require(Trace.stop())
             #expect(summary.written > 200 && summary.notWritten > 2000)
             #expect(summary.written + summary.notWritten == 4000)
             #expect("\(summary)" == "\(summary.written) events, \(summary.notWritten) not written")
-            #expect(Tether.Trace.stop() == nil)
+            #expect(Trace.stop() == nil)
         }
         let events = try TracedEvent.read(file)
         #expect(events.count { $0.phase == "B" || $0.phase == "E" } > 200)
@@ -71,7 +71,7 @@ import Testing
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
         await #expect(processExitsWith: .success) { [path = file.path as String] in
-            try Tether.Trace.start(to: URL(filePath: path))
+            try Trace.start(to: URL(filePath: path))
             ObserverCenter().post(name: .sample, object: nil)
             exit(EXIT_SUCCESS)
         }
@@ -88,22 +88,22 @@ import Testing
             // SAFETY: the C library's; Swift has it hidden.
             typealias Fork = @convention(c) () -> pid_t
             let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
-            try Tether.Trace.start(to: file)
+            try Trace.start(to: file)
             center.post(name: .sample, object: nil)
             let child = fork()
             if child == 0 {
                 center.post(name: .other, object: nil)
-                guard !Tether.Trace.isOn, Tether.Trace.stop() == nil else { _exit(1) }
+                guard !Trace.isOn, Trace.stop() == nil else { _exit(1) }
                 // Posts find names without the lock again.
                 guard center.core.cache.load(ordering: .relaxed) != 0 else { _exit(4) }
-                guard (try? Tether.Trace.start(to: other)) != nil else { _exit(2) }
+                guard (try? Trace.start(to: other)) != nil else { _exit(2) }
                 center.post(name: .third, object: nil)
-                _exit(Tether.Trace.stop()?.written == 2 ? 0 : 3)
+                _exit(Trace.stop()?.written == 2 ? 0 : 3)
             }
             var status: CInt = -1
             #expect(unsafe waitpid(child, &status, 0) == child && status == 0)
             center.post(name: .sample, object: nil)
-            #expect(Tether.Trace.stop()?.written == 4)
+            #expect(Trace.stop()?.written == 4)
             let names = try TracedEvent.read(file).filter { $0.phase == "B" }.map(\.name)
             #expect(names == ["post sample", "post sample"])
             let others = try TracedEvent.read(other)
@@ -121,7 +121,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             func refusal(_ file: URL, limit: Int = 1 << 20) -> String {
                 do {
-                    try Tether.Trace.start(to: file, limit: limit)
+                    try Trace.start(to: file, limit: limit)
                     return "no refusal"
                 } catch { return error.localizedDescription }
             }
@@ -145,11 +145,11 @@ import Testing
             #expect(
                 refusal(file) == "\(call) another process writes a trace there; pass another file.")
             close(other)
-            try Tether.Trace.start(to: file)
+            try Trace.start(to: file)
             #expect(
                 refusal(file)
                     == "\(call) a trace is being written already; call Trace.stop() first.")
-            #expect(Tether.Trace.stop()?.written == 0)
+            #expect(Trace.stop()?.written == 0)
         }
     }
 
@@ -159,21 +159,21 @@ import Testing
         await #expect(processExitsWith: .success) {
             struct Planned: Error {}
             let (center, file) = (ObserverCenter(), TracedEvent.freshFile())
-            let result = try Tether.Trace.record(to: file) {
+            let result = try Trace.record(to: file) {
                 center.post(name: .sample, object: nil)
                 return 41
             }
             #expect(result == 41)
             let events = try TracedEvent.read(file)
             #expect(events.contains { $0.name == "post sample" })
-            #expect(throws: Planned.self) { try Tether.Trace.record(to: file) { throw Planned() } }
+            #expect(throws: Planned.self) { try Trace.record(to: file) { throw Planned() } }
             await #expect(throws: Planned.self) {
-                try await Tether.Trace.record(to: file) {
+                try await Trace.record(to: file) {
                     await Task.yield()
                     throw Planned()
                 }
             }
-            #expect(!Tether.Trace.isOn)
+            #expect(!Trace.isOn)
         }
     }
 

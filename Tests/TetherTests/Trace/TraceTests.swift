@@ -22,11 +22,11 @@ import Testing
             )
             let second = center.observe(.sample, once: true) { _ in }
             let events = try TracedEvent.events {
-                #expect(Tether.Trace.isOn)
+                #expect(Trace.isOn)
                 center.post(name: .sample, object: nil)
                 center.post(name: .sample, object: nil)
             }
-            #expect(!Tether.Trace.isOn)
+            #expect(!Trace.isOn)
             #expect(
                 events.map(\.description) == [
                     "B post sample", "B sample", "B post other", "E ", "E ", "B sample", "E ",
@@ -200,7 +200,7 @@ import Testing
                 await Task.yield()
                 gate.open()
             }
-            try await Tether.Trace.record(to: file) {
+            try await Trace.record(to: file) {
                 center.post(name: .sample, object: nil)
                 await gate.pass()
                 await token.cancelAndWait()
@@ -231,7 +231,7 @@ import Testing
             let token = center.observe(.sample, on: .thread(thread)) { _ in }
             let gate = Gate()
             let last = center.observe(.sample, on: .thread(thread)) { _ in gate.open() }
-            try Tether.Trace.record(to: file) {
+            try Trace.record(to: file) {
                 thread.start()
                 center.post(name: .sample, object: nil)
                 gate.pass()

@@ -1,6 +1,6 @@
-/// What Tether uses of the Objective-C runtime, over Swift's own objects, so that what is written
-/// for Apple platforms runs on Linux. See `ObjectiveC.swift`, which gives it the names that it has
-/// there.
+/// The part of the Objective-C runtime that Tether uses, over Swift's own objects, so that code for
+/// Apple platforms runs on Linux. See `ObjectiveC.swift`, which gives the functions the names that
+/// they have there.
 #ifndef TETHER_OBJECTIVE_C_RUNTIME_H
 #define TETHER_OBJECTIVE_C_RUNTIME_H
 
@@ -31,8 +31,8 @@ void *_Nullable runtime_associated(void *_Nonnull object, const void *_Nonnull k
 /// How many objects have associated values.
 long runtime_association_count(void);
 
-/// Begins a pool of the calling thread; ends it, with all that began later, and releases what was
-/// put there.
+/// Begins a pool of the calling thread; ends it, with all pools begun later, and releases their
+/// objects.
 long runtime_push_pool(void);
 void runtime_pop_pool(long pool);
 

@@ -33,7 +33,7 @@ import Testing
             }
         }
 
-        /// Runs a block, and returns what it delivers.
+        /// Runs a block, and returns its deliveries.
         mutating func run(_ block: UInt64) -> [Int] {
             blocks.removeAll { $0 == block }
             var turn = DeliveryQueue.Turn(block)

@@ -86,13 +86,13 @@ import Testing
 
     @Test func `D9 M9 muting an owner without observers leaves nothing`() {
         let owner = Owner()
-        let trace = Trace(owner)
+        let probe = ObjectProbe(owner)
         mute(owner)
-        #expect(!trace.hasRecord)
+        #expect(!probe.hasRecord)
         let token = observe(owner, "a")
         mute(owner)
         token.cancel()
-        #expect(!trace.hasRecord)
+        #expect(!probe.hasRecord)
         unmute(owner)
     }
 }

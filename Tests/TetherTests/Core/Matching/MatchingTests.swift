@@ -189,7 +189,7 @@ extension MatchingTests {
                 },
             ]
             center.post(.sample, from: sender, number: 1)
-            // What is pending keeps its object.
+            // A pending delivery retains its object.
             jobs.runAll()
         }
         #expect(log.entries == ["1", "later 1 false", "sender deinit", "2"])
@@ -270,7 +270,7 @@ extension MatchingTests {
     {
         let (log, center) = (log, kind.makeCenter())
         let first = {
-            // It goes with the old handler, before the call that replaces it returns.
+            // Released with the old handler, before the replacing call returns.
             let captured = Ending { center.post(.sample, number: 1) }
             return center.observe(.sample, key: 1) { _ in captured.touch() }
         }()

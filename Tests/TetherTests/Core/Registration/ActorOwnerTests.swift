@@ -40,7 +40,7 @@ import Testing
             Recorder(on: executor, log: log) {
                 log.add("deinit with \(center.audit().count) observers")
             })
-        let trace = Trace(owner.value!)
+        let probe = ObjectProbe(owner.value!)
         let token = {
             let capture = Ending { log.add("released") }
             return center.observe(.sample, owner: owner.value!) { owner, _ in
@@ -56,7 +56,7 @@ import Testing
                 == (endsFollowDeinit
                     ? ["ran", "deinit with 1 observers", "released"]
                     : ["ran", "released", "deinit with 0 observers"]))
-        #expect(!token.isActive && trace.hasGone && !trace.hasRecord)
+        #expect(!token.isActive && probe.isDeallocated && !probe.hasRecord)
         #expect(center.core.isEmpty)
     }
 
@@ -67,16 +67,16 @@ import Testing
         let (center, log) = (center, log)
         let owner = Box<Recorder?>()
         owner.set(Recorder(on: executor, log: log) { log.add("deinit") })
-        let trace = Trace(owner.value!)
+        let probe = ObjectProbe(owner.value!)
         center.observe(.sample, owner: owner.value!) { owner, note in owner.record("\(note.number)")
         }
         center.post(.sample, number: 1)
         executor.expectJob()
         owner.drop()
-        #expect(!trace.hasGone)
+        #expect(!probe.isDeallocated)
         executor.runNext()
         #expect(log.entries == ["1", "deinit"])
-        #expect(trace.hasGone && center.core.isEmpty)
+        #expect(probe.isDeallocated && center.core.isEmpty)
     }
 
     @Test func `P2 O8 an actor that observes in its deinit gets an inactive observer`() {

@@ -49,11 +49,11 @@ import Testing
     @Test func `O11 R3 a token stopped before its owner ends leaves nothing of it behind`() {
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("owner", log))
-        let trace = Trace(owner.object!)
+        let probe = ObjectProbe(owner.object!)
         let token = center.observe(.sample, owner: owner.object!) { _, _ in }
-        #expect(trace.hasRecord)
+        #expect(probe.hasRecord)
         token.cancel()
-        #expect(!trace.hasRecord && center.core.isEmpty)
+        #expect(!probe.hasRecord && center.core.isEmpty)
         owner.release()
         token.cancel()
         #expect(log.entries == ["owner deinit"])

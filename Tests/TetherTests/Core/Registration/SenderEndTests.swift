@@ -13,7 +13,7 @@ import Testing
             LoggedObject("sender", log) { sender in
                 for center in centers { center.post(name: .sample, object: sender) }
             })
-        let trace = Trace(sender.object!)
+        let probe = ObjectProbe(sender.object!)
         var tokens: [NotificationObserver] = []
         for (index, center) in centers.enumerated() {
             tokens.append(
@@ -27,7 +27,7 @@ import Testing
             log.entries == [
                 "sender deinit", "0 named", "0 any", "1 named", "1 any", "2 named", "2 any",
             ])
-        #expect(centers.allSatisfy(\.core.isEmpty) && !trace.hasRecord)
+        #expect(centers.allSatisfy(\.core.isEmpty) && !probe.hasRecord)
         #expect(tokens.allSatisfy { !$0.isActive })
     }
 
