@@ -41,7 +41,7 @@ enum Registrations {
 
     /// The number of open scopes, and one for the warning of self-captures. Locked around changes
     /// of the listener.
-    private static let listeners = Locked(0, rank: .outer)
+    private static let listeners = Locked(0)
 
     /// Receives the events of registrations until a call of `stopListening()`.
     static func listen() {

@@ -59,7 +59,7 @@ public final class PostingQueue: Sendable {
 
     private let center: ObserverCenter
     private let clock: Clock
-    private let state = Locked(State(), rank: .outer)
+    private let state = Locked(State())
 
     // MARK: Making one
 

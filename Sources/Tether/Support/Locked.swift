@@ -21,9 +21,8 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     private let rank: LockRank?
     #endif
 
-    /// Makes a lock. Without a rank the lock is a leaf: no other lock is taken under it. `nil` is for
-    /// doubles of tests, which run a user's code under their lock: such a lock is not checked.
-    package init(_ value: consuming sending Value, rank: LockRank? = .leaf) {
+    /// Makes a lock. A lock without a rank is a leaf: it is taken alone or last, unchecked.
+    package init(_ value: consuming sending Value, rank: LockRank? = nil) {
         mutex = Mutex(value)
         #if DEBUG
         self.rank = rank
@@ -97,7 +96,7 @@ private let mostTries = 40
 /// Debug builds check at every lock and every call of user code, so a mistake ends its first test.
 /// Release builds have no ranks.
 package enum LockRank: UInt32, Sendable {
-    /// The table of foreign centers, a posting queue, or the listener of leak checks.
+    /// The table of foreign centers.
     case outer = 1
     /// A shard of the owner table.
     case owner = 2
@@ -105,8 +104,6 @@ package enum LockRank: UInt32, Sendable {
     case pending = 8
     /// The table of threads that wait for handlers.
     case waiters = 16
-    /// Every other lock.
-    case leaf = 32
 
     #if DEBUG
     func enter() {

@@ -47,33 +47,6 @@ import Testing
                 "A lock of the rank pending is taken by a thread that has one of its rank"))
     }
 
-    @Test func `R6 a lock that is taken under a leaf ends a debug build`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
-            Locked(0).withLock { _ in Locked(1).withLock { _ in } }
-        }
-        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(
-            sentence.contains(
-                "A lock of the rank leaf is taken by a thread that has one of its rank"))
-    }
-
-    @Test func `R6 a handler that is called under a leaf ends a debug build`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
-            let center = ObserverCenter()
-            let token = center.observe(.sample) { _ in }
-            Locked(0).withLock { _ in center.post(name: .sample, object: nil) }
-            withExtendedLifetime(token) {}
-        }
-        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(
-            sentence.contains(
-                "Code of the user's is called by a thread that has a lock of Tether's."))
-    }
-
     @Test func `R6 locks that are taken in their order, and released by an error, leave none`() {
         struct Thrown: Error {}
         func throwing() throws { throw Thrown() }
