@@ -97,6 +97,7 @@ struct ModelGenerator {
         add(12) { .run($0.scheduler()) }
         add(8) { .end($0.number(Places.objects)) }
         add(8) { .stop($0.token()) }
+        add(3) { .finish($0.token()) }
         add(8) { .unmute($0.token()) }
         add(6) { .mute(token: $0.token(), keepingNewest: $0.chance(1, of: 2)) }
         add(6) { .bound(token: $0.token(), to: $0.backlog()) }

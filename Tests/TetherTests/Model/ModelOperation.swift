@@ -6,6 +6,8 @@
 enum ModelOperation: Sendable {
     case observe(Observation)
     case stop(Int)
+    /// Begins to finish an observer: it takes no further post, and ends after what is pending.
+    case finish(Int)
     /// Releases a token.
     case drop(Int)
     /// Ends the observers of an object.
@@ -168,7 +170,8 @@ extension ModelOperation {
         return switch self {
         case .observe(let asked): uses(asked.sender.place, asked.owner, center: asked.center)
         case .sequence(let asked): uses(asked.sender, asked.owner, center: asked.center)
-        case .stop(let token), .mute(let token, _), .unmute(let token), .bound(let token, _),
+        case .stop(let token), .finish(let token), .mute(let token, _), .unmute(let token),
+            .bound(let token, _),
             .redirect(let token, _):
             uses(token: token)
         case .stopAll(let object), .muteAll(let object, _), .unmuteAll(let object): uses(object)

@@ -50,6 +50,7 @@ final class ReferenceObserver: Counted {
     private(set) var placeOfKept = 0
     /// Whether its sender has been deallocated.
     private var isLast = false
+    private var isFinishing = false
     /// What takes its deliveries in a handler's place.
     weak var sequence: ReferenceSequence?
     /// What a foreign center has of it.
@@ -119,6 +120,14 @@ final class ReferenceObserver: Counted {
         settle()
     }
 
+    /// R11: it takes no further post, and ends when nothing is pending for it.
+    func finish() {
+        guard !hasEnded else { return }
+        isFinishing = true
+        isLast = true
+        settle()
+    }
+
     // MARK: Receiving
 
     /// Takes a post. True if the posting thread is to call the handler, behind the jobs of the post
@@ -126,7 +135,7 @@ final class ReferenceObserver: Counted {
     func receive(
         _ posted: ReferenceNotification, in jobs: inout ReferenceJobs, mayCall: Bool = false
     ) -> Bool {
-        guard !hasEnded, !isClaimed else { return false }
+        guard !hasEnded, !isClaimed, !isFinishing else { return false }
         let isCalledHere = isCalledHere && (mayCall || target?.holdsUpPosts != true)
         if isCalledHere, !mayCall { return true }
         if isMuted {

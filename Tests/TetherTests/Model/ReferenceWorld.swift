@@ -68,6 +68,7 @@ final class ReferenceWorld: World {
         switch operation {
         case .observe(let observation): observe(observation, number)
         case .stop: observer?.end()
+        case .finish: observer?.finish()
         case .drop(let token): tokens[token].take()?.release()
         case .stopAll(let place):
             // An owner that is being deinitialised has none.

@@ -195,6 +195,22 @@ import Testing
         #expect(log.entries == ["kept"])
     }
 
+    @Test func `R11 D9 finish in a handler keeps what the same unmuting is about to deliver`() {
+        let (owner, log, second) = (NSObject(), log, Box<NotificationObserver?>())
+        center.observe(.sample, owner: owner) { _, _ in
+            log.add("first")
+            // The beginning of `finish()`, without the wait.
+            second.value?.live?.endAfterPending(because: .finished)
+        }
+        second.set(center.observe(.sample, owner: owner) { _, _ in log.add("second") })
+        OwnerObservers(of: owner).mute(keepingNewest: true)
+        center.post(.sample)
+        OwnerObservers(of: owner).unmute()
+        #expect(log.entries == ["first", "second"])
+        #expect(second.value?.isActive == false)
+        second.drop()
+    }
+
     @Test func `R11 R2 of two async handlers that finish each other the later call says so`() async
     {
         let (center, log, done) = (center, log, AsyncGate())

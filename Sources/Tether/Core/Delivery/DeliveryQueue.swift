@@ -20,9 +20,9 @@ internal import Synchronization
 ///   nested run of a run loop.
 /// - On a concurrent target blocks begin in any order. The oldest delivery keeps posting order. The
 ///   limit keeps each delivery behind its own place in the queue, which may be behind a barrier.
-/// - *Without a block* is a delivery if more deliveries are pending than blocks wait. So a block
-///   that another has replaced drops a delivery, and a block whose delivery the bound dropped does
-///   not.
+/// - If more deliveries are pending than blocks wait, the surplus has no block. So a block whose
+///   delivery another block has made drops one, and a block whose delivery the bound dropped drops
+///   none.
 enum DeliveryOrder: Sendable {
     /// The target runs its blocks one by one, in order.
     case serial
@@ -50,8 +50,9 @@ enum DeliveryOrder: Sendable {
 /// *Stale blocks*: a number below `firstOnTarget` is of a block on an earlier target. Such a block
 /// finds nothing, because a switch gives the deliveries new numbers.
 ///
-/// *Cost*: each operation is O(1) amortised, except `move`, `bound` and `removeAll`, which are
-/// O(n). With late deliveries, a block that overtakes looks at the slots before its own.
+/// *Cost*: each operation is O(1) amortised, except `move`, `setBound`, `removeAll` and the `drop` of
+/// a batch, which are O(n). With late deliveries, a block that overtakes looks at the slots before
+/// its own.
 struct DeliveryQueue: Sendable {
     struct Delivery: Sendable {
         let stored: StoredNotification
@@ -343,7 +344,10 @@ struct DeliveryQueue: Sendable {
             waitingBlock = firstOnTarget
         }
         checkInvariants()
-        return firstOnTarget..<(waitingBlock ?? end - 1) + 1
+        if order == .batch, !isEmpty {
+            return firstOnTarget..<firstOnTarget + 1
+        }
+        return firstOnTarget..<end
     }
 
     @inline(__always)

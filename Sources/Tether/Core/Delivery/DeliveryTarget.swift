@@ -10,8 +10,9 @@ public import Foundation
 /// token.target = .dispatchQueue(work)   // of a live observer
 /// ```
 ///
-/// *Delivery*: on `.postingThread` a post calls the handler before the post returns. Every other
-/// target is asynchronous: the posting thread never waits. A post puts one block on each target,
+/// *Delivery*: on `.postingThread` a post calls the handler before the post returns. On every other
+/// target the posting thread never waits; only a post that is made on `.main`, `.currentThread` or
+/// `.thread` itself calls the handler at once, if nothing of the center waits there. A post puts one block on each target,
 /// and the block keeps its place among all other work there. A target retains a queue or scheduler
 /// as long as the observer lives. A queue must not be the target of an observer that the queue
 /// owns, because neither would end.

@@ -24,7 +24,8 @@ struct Effects: ~Copyable {
     /// Releases a value after the lock.
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    /// Submits a block of its own. Takes over the target, so that a delivery retains it once.
+    /// Submits a block of its own, which later deliveries of the post may join if the target shares
+    /// blocks. Takes over the target, so that a delivery retains it once.
     mutating func submit(_ block: consuming Block, on target: consuming BoundTarget) {
         let submission = Submission(target: target, block: block)
         if first == nil {
@@ -34,13 +35,13 @@ struct Effects: ~Copyable {
         }
     }
 
-    /// Adds a delivery to the block on its target, or submits the block as the target's first.
-    mutating func join(_ block: consuming Block, on target: consuming BoundTarget) {
-        if first == nil {
-            first = Submission(target: target, block: block)
-            return
+    /// Adds a delivery to the block on its target, or submits the block as the target's first. On a
+    /// concurrent target the observers of a post run at the same time, so each has its own block.
+    mutating func add(_ block: consuming Block, on target: consuming BoundTarget) {
+        guard target.sharesBlocks, first != nil else {
+            return submit(block, on: target)
         }
-        if first!.target.hasPlace(of: target) {
+        if first!.target.sharesBlockAtPlace(of: target) {
             return first!.block.append(block)
         }
         if let index = indexOfBlock(on: target) {
@@ -52,11 +53,11 @@ struct Effects: ~Copyable {
 
     private mutating func indexOfBlock(on target: BoundTarget) -> Int? {
         if others.count <= Effects.mostSearched {
-            return others.firstIndex { $0.target.hasPlace(of: target) }
+            return others.firstIndex { $0.target.sharesBlockAtPlace(of: target) }
         }
         if indices == nil {
             indices = [:]
-            for (index, submission) in others.enumerated() {
+            for (index, submission) in others.enumerated() where submission.target.sharesBlocks {
                 indices?[submission.target.place] = index
             }
         }

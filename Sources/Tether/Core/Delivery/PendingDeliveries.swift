@@ -28,7 +28,7 @@ internal import Synchronization
 /// | `Muting` | see there (D9) |
 /// | `HandlerExecution` | idle; running; awaited. Beside the lock, because the return ends a call without the lock |
 ///
-/// *Idle* means: no delivery is pending, and no handler runs. What waits for that moment is done by
+/// *Idle* means: no delivery is pending, and no block or unmuting is calling the handler. What waits for that moment is done by
 /// `settle`: leaving the target, the end after the sender's end, and the release of `idleSignals`.
 ///
 /// **Calls never overlap.** If a block begins while another block calls the handler (on a
@@ -100,10 +100,13 @@ final class PendingDeliveries: Sendable {
         var dropped: [DropReason: Int] = [:]
         /// The numbers of blocks on the present target that began during a call of the handler.
         var skipped = FIFO<UInt64>()
-        /// Whether the call under way was begun on an earlier target.
+        /// Whether the call under way was begun on an earlier target. Then nothing is called inline
+        /// until that call returns.
         var isCallElsewhere = false
         /// The number of blocks that have neither begun nor been dropped, on all targets so far.
         var waitingBlocks = 0
+        /// The number of kept notifications that an unmuting is about to deliver on its own thread.
+        var unmutingCalls = 0
         /// Objects to release when the observer is idle.
         var idleSignals: [any AnyObject & Sendable] = []
 
@@ -176,9 +179,10 @@ final class PendingDeliveries: Sendable {
     /// Does the work that has waited until the observer is idle. Returns the end of the observer,
     /// if it comes now.
     private func settle(_ state: inout State, _ effects: inout Effects) -> Ending? {
-        guard state.hasWorkWhenIdle, state.queue.isEmpty, !execution.awaitReturn() else {
-            return nil
-        }
+        // With deliveries pending, nobody needs to ask the return: the next call asks when it begins.
+        guard state.hasWorkWhenIdle, state.queue.isEmpty, state.unmutingCalls == 0,
+            !execution.awaitReturn()
+        else { return nil }
         if case .leaving(let target) = state.destination {
             effects.release(target)
             setTarget(.postingThread, in: &state)
@@ -193,12 +197,13 @@ final class PendingDeliveries: Sendable {
     /// Sets the target. Returns the numbers of the deliveries that need blocks there.
     @discardableResult
     private func setTarget(_ target: BoundTarget, in state: inout State) -> Range<UInt64> {
-        state.waiting?.add(-state.counted)
-        state.waiting = nil
-        if let registration = registration.take() {
-            state.waiting = target.waiting(in: registration.center)
+        let waiting = registration.take().flatMap { target.waiting(in: $0.center) }
+        // At the same place the deliveries stay counted, so that no post sees none meanwhile.
+        if waiting !== state.waiting {
+            state.waiting?.add(-state.counted)
+            state.waiting = waiting
+            state.counted = 0
         }
-        state.counted = 0
         state.destination = .on(target)
         state.isInline = target.isInline
         return state.queue.move(to: target.order)
@@ -271,13 +276,7 @@ final class PendingDeliveries: Sendable {
         state.countWaiting()
         guard let number = appended.block else { return }
         state.waitingBlocks += 1
-        let target = state.destination.target
-        // On a concurrent target the observers of a post run at the same time.
-        if target.sharesBlocks {
-            effects.join(Block(self, number), on: target)
-        } else {
-            effects.submit(Block(self, number), on: target)
-        }
+        effects.add(Block(self, number), on: state.destination.target)
     }
 
     /// Submits a block of its own for a delivery that has lost its block.
@@ -411,8 +410,8 @@ final class PendingDeliveries: Sendable {
         return nil
     }
 
-    /// Has blocks of later posts make a delivery first, if pending. Called when the block of the
-    /// number begins, on a target that may run later blocks inside a handler of the block.
+    /// Notes that a block which runs inside a handler may reach this observer before the block of
+    /// the number does, and must then make the earlier delivery first.
     func markLate(_ number: UInt64) { state.withLock { $0.queue.markLate(number) } }
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
@@ -535,14 +534,15 @@ final class PendingDeliveries: Sendable {
                 unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)
             }
         }
-        for pending in observers {
-            pending.change { _, _ in }
+        for call in calls {
+            call.pending.change { state, _ in state.unmutingCalls -= 1 }
         }
         return true
     }
 
     /// A call of a handler with its kept notification, on the unmuting thread.
     private struct InlineCall {
+        let pending: PendingDeliveries
         let registration: Registration
         let delivery: Delivery
     }
@@ -575,7 +575,9 @@ final class PendingDeliveries: Sendable {
             // R7: only now is a once observer used up.
             drop(delivery, because: .usedUp, in: &state, &effects)
         } else if isCalledHere(state, .unmuting) {
-            calls.append(InlineCall(registration: registration, delivery: delivery))
+            state.unmutingCalls += 1
+            calls.append(
+                InlineCall(pending: self, registration: registration, delivery: delivery))
         } else {
             var delivery = delivery
             delivery.posted = PostingPlace.next()
@@ -674,7 +676,8 @@ final class PendingDeliveries: Sendable {
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded { return false }
-            if state.queue.isEmpty, !execution.awaitReturn() { return false }
+            let hasNothingToCall = state.queue.isEmpty && state.unmutingCalls == 0
+            if hasNothingToCall, !execution.awaitReturn() { return false }
             state.idleSignals.append(signal)
             return true
         }

@@ -136,6 +136,21 @@ import Testing
         #expect(OwnerObservers(of: owner).target.description.hasPrefix("custom"))
     }
 
+    @Test func `D2 an observer that runs concurrently shares no block with one that does not`() {
+        let queue = DispatchQueue(label: "PlaceTests", attributes: .concurrent)
+        let (isRunning, done) = (Gate(), Gate())
+        let tokens = [
+            center.observe(.sample, on: .dispatchQueue(queue, concurrently: true)) { _ in
+                isRunning.pass()
+                done.open()
+            },
+            center.observe(.sample, on: .dispatchQueue(queue)) { _ in isRunning.open() },
+        ]
+        center.post(.sample, number: 1)
+        done.pass()
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `D7 batching on a concurrent queue lets one observer wait for another`() {
         let queue = DispatchQueue(label: "PlaceTests", attributes: .concurrent)
         let target = DeliveryTarget.dispatchQueue(queue, concurrently: true, batching: true)

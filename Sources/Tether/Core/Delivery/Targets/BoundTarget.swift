@@ -112,6 +112,12 @@ class BoundTarget: @unchecked Sendable {
         queue == other.queue && type(of: self) == type(of: other)
     }
 
+    /// Whether one block may call observers on both.
+    @inline(__always)
+    final func sharesBlockAtPlace(of other: BoundTarget) -> Bool {
+        sharesBlocks && other.sharesBlocks && hasPlace(of: other)
+    }
+
     /// Whether a switch between the two targets changes nothing.
     final func isSame(as other: BoundTarget) -> Bool {
         hasPlace(of: other) && order == other.order && sharesBlocks == other.sharesBlocks
