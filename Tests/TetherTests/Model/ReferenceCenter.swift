@@ -21,7 +21,7 @@ class ReferenceCenter: Counted {
     /// registration order (M3, D1).
     final func deliver(_ notification: ReferenceNotification, to observers: [ReferenceObserver]) {
         let began = retirements
-        ReferenceDepth.current += 1
+        unsafe ReferenceDepth.current += 1
         var jobs = ReferenceJobs()
         let called = observers.filter { $0.receive(notification, in: &jobs) }
         jobs.submit()
@@ -34,7 +34,7 @@ class ReferenceCenter: Counted {
             jobs.submit()
             calls.removeLast()
         }
-        ReferenceDepth.current -= 1
+        unsafe ReferenceDepth.current -= 1
         releaseRetired(since: began)
     }
 

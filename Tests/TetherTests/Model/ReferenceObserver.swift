@@ -28,10 +28,10 @@ final class ReferenceObserver: Counted {
         didSet { target?.waiting += pending.count - oldValue.count }
     }
     private var lastNumber = 0
-    /// The first number since the target was set, and the last of a delivery that was moved there
-    /// then.
+    /// The first number since the target was set.
     private var firstNumber = 1
-    private var lastMoved = 0
+    /// The numbers whose own jobs may come behind later jobs, which deliver them first (D4, D6).
+    private var late: Set<Int> = []
     /// Whether a job calls its handler, and the numbers of jobs that came meanwhile.
     private var isRunning = false
     private var isRunningElsewhere = false
@@ -200,7 +200,7 @@ final class ReferenceObserver: Counted {
             while !skipped.isEmpty { deliver(skipped.removeFirst()) }
         } else {
             // Switched meanwhile: they have come to the target as it is now, and run there.
-            lastMoved = max(lastMoved, skipped.max() ?? 0)
+            late.formUnion(skipped)
             for number in skipped where !hasEnded { inOwnJob { $0.add(self, number, on: target) } }
             skipped = []
         }
@@ -222,12 +222,14 @@ final class ReferenceObserver: Counted {
         -> ReferenceNotification?
     {
         guard number <= last else { return nil }
-        let isMoved = orMoved && (pending.first?.number ?? 0) <= min(lastMoved, number)
-        let index =
-            isMoved
-            ? pending.indices.first : pending.firstIndex { (number...last).contains($0.number) }
-        return index.map { pending.remove(at: $0).notification }
+        let lateIndex = pending.firstIndex { $0.number < number && late.contains($0.number) }
+        let ownIndex = pending.firstIndex { (number...last).contains($0.number) }
+        guard let index = orMoved ? lateIndex ?? ownIndex : ownIndex else { return nil }
+        return pending.remove(at: index).notification
     }
+
+    /// Has later jobs make a delivery first.
+    func markLate(_ number: Int) { late.insert(number) }
 
     /// D2: a job that will not run drops its deliveries, counted; that uses a once observer up
     /// (R7).
@@ -264,8 +266,10 @@ final class ReferenceObserver: Counted {
         let moved = pending.map(\.notification)
         (pending, skipped, hasJob, firstNumber) = ([], [], false, lastNumber + 1)
         isRunningElsewhere = isRunning
-        lastMoved = lastNumber + moved.count
-        for notification in moved { inOwnJob { append(notification, &$0) } }
+        for notification in moved {
+            markLate(lastNumber + 1)
+            inOwnJob { append(notification, &$0) }
+        }
     }
 
     private func inOwnJob(_ body: (inout ReferenceJobs) -> Void) {
@@ -307,9 +311,9 @@ final class ReferenceObserver: Counted {
             } else {
                 observer.isClaimed = observer.isOnce
                 // No post of its own is under way.
-                ReferenceDepth.current += 1
+                unsafe ReferenceDepth.current += 1
                 let isHeldUp = observer.target?.holdsUpPosts == true
-                ReferenceDepth.current -= 1
+                unsafe ReferenceDepth.current -= 1
                 if observer.isCalledHere, !isHeldUp {
                     calls.append((observer, kept))
                 } else {

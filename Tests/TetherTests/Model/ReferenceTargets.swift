@@ -22,7 +22,7 @@ final class ReferenceScheduler {
     var waiting = 0
 
     /// D3: whether a post that no handler makes is behind these.
-    var holdsUpPosts: Bool { waiting > 0 && ReferenceDepth.current < 2 }
+    var holdsUpPosts: Bool { unsafe waiting > 0 && ReferenceDepth.current < 2 }
 
     fileprivate func submit(_ job: ReferenceJob) {
         if isClosed { return job.cancel() }
@@ -56,6 +56,7 @@ final class ReferenceScheduler {
 }
 
 /// How many posts and jobs are under way, one inside the other.
+/// SAFETY: the model has one thread.
 enum ReferenceDepth {
     nonisolated(unsafe) static var current = 0
 }
@@ -70,10 +71,13 @@ private final class ReferenceJob {
     }
 
     func run() {
-        ReferenceDepth.current += 1
+        unsafe ReferenceDepth.current += 1
+        // A handler may run later jobs, which deliver this post to the other observers first.
+        for entry in entries.dropFirst() { entry.observer.markLate(entry.number) }
         for entry in entries { entry.observer.deliver(entry.number) }
-        ReferenceDepth.current -= 1
+        unsafe ReferenceDepth.current -= 1
     }
+
     func cancel() { for entry in entries { entry.observer.drop(entry.number) } }
 }
 
