@@ -4,7 +4,7 @@
 // and sender, and the view is redrawn once, when the run loop has nothing else to do. Posted
 // `.now`, each request is a redraw.
 //
-// Prints: Redrawn 1 times.
+// Prints: Redrawn once.
 // Prints: Redrawn 3 times.
 
 import Foundation
@@ -41,7 +41,8 @@ for style in [PostingQueue.PostingStyle.whenIdle, .now] {
     for what in ["title", "colour", "size"] { view.change(what, style: style) }
     // The loop ends by itself when the queue has posted and there is nothing left to wait for.
     while view.redraws == before, RunLoop.main.run(mode: .default, before: .distantFuture) {}
-    print("Redrawn \(view.redraws - before) times.\n")
+    let redraws = view.redraws - before
+    print("Redrawn \(redraws == 1 ? "once" : "\(redraws) times").\n")
 }
 
 guard view.redraws == 1 + 3 else {

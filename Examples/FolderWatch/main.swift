@@ -47,6 +47,10 @@ var listeners = [
 ]
 
 let given = CommandLine.arguments.dropFirst().first
+if let given, (try? FileManager.default.contentsOfDirectory(atPath: given)) == nil {
+    FileHandle.standardError.write(Data("There is no folder \(given) that can be read.\n".utf8))
+    exit(EX_USAGE)
+}
 let folder =
     given.map { URL(filePath: $0) }
     ?? FileManager.default.temporaryDirectory.appending(path: "FolderWatch-\(UUID().uuidString)")
@@ -72,7 +76,9 @@ if given != nil {
         while center.audit().count > listeners.count {
             _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
         }
-        print("without the listener on \(place): \(center.audit().count) observers")
+        let count = center.audit().count
+        print(
+            "without the listener on \(place): \(count) observer\(count == 1 ? "" : "s")")
     }
     try FileManager.default.removeItem(at: folder)
 }

@@ -29,8 +29,9 @@ struct KeptOwner: Sendable {
         let holder = other ?? registration
         self.init(
             owner, isCaptured: path.isCapture, of: registration,
-            "it was kept by \(holder.handlerDescription), which \(path.sentence(from: .closure))"
-                + (other == nil ? "" : ", and whose owner is kept, too"),
+            by: holder,
+            "\(holder.handlerDescription) \(path.sentence(from: .closure))"
+                + (other == nil ? "" : ", and its own owner is retained, too"),
             remedy: other == nil ? SelfCapture.remedy : "Capture it weakly there.",
             holder.picture(path, to: HeapObject(address: owner.address), tracked.lines))
     }
@@ -39,26 +40,28 @@ struct KeptOwner: Sendable {
     init(_ owner: WatchedObject, of registration: WatchedRegistration) {
         self.init(
             owner, isCaptured: true, of: registration,
+            by: Memory.isReadable ? registration : nil,
             Memory.isReadable
-                ? "it was kept by \(registration.handlerDescription), which captures it, or leads to it by a value that "
-                    + "cannot be looked into or by another handler"
-                : "something kept it that a handler of the center captures, or that such a capture leads to; what it is "
-                    + "is untold, because this process may not read its own memory",
+                ? "\(registration.handlerDescription) captures it, or leads to it through a value "
+                    + "that cannot be inspected or another handler"
+                : "a handler of the center captures it, or leads to it. The path is unknown, "
+                    + "because this process may not read its own memory",
             remedy: SelfCapture.remedy, LeakPicture(handlerOf: registration).diagram)
     }
 
     private init(
         _ owner: WatchedObject, isCaptured: Bool, of registration: WatchedRegistration,
-        _ keeping: String,
+        by holder: WatchedRegistration?, _ cause: String,
         remedy: String, _ picture: Diagram
     ) {
         self.owner = owner
         self.isCaptured = isCaptured
+        let tracked = LeakTracker.Tracked(
+            object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
         finding = Finding(
-            message:
-                "\(owner.type), an owner, observed for at \(registration.site), went only because its center did: "
-                + "until then \(keeping). With a center that stays, such as ObserverCenter.default, it leaks. "
-                + remedy,
+            message: "\(tracked.subject(besides: holder?.site)) was deallocated only because its "
+                + "center was: \(cause). With a center that stays, such as "
+                + "ObserverCenter.default, it leaks. \(remedy)",
             site: registration.site, picture: picture)
     }
 }

@@ -7,6 +7,13 @@ package struct Finding: Sendable {
     package let site: Site
     package let picture: Diagram
 
+    /// The message becomes one line: names in it come from a program.
+    init(message: String, site: Site, picture: Diagram) {
+        self.message = printable(message)
+        self.site = site
+        self.picture = picture
+    }
+
     /// The first holder, the thing left behind, and the place of the repair. Like findings have
     /// equal ones.
     fileprivate var kind: [String] {

@@ -236,8 +236,8 @@ extension LeakTracker {
         return Registrations.newUnattributed(on: centers).map { registration in
             Finding(
                 message:
-                    "\(registration.description) belongs to no test that can be told: it was made on a queue or "
-                    + "thread without a scope. Hand the work over with the scope's adopt { }.",
+                    "\(registration.description) cannot be attributed to a test: it was registered on "
+                    + "a queue or thread without a scope. Run that work in the scope's `adopt { }`.",
                 site: registration.site, picture: LeakPicture(handlerOf: registration).diagram)
         }
     }

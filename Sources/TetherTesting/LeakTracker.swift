@@ -135,6 +135,7 @@ public final class LeakTracker: Sendable {
     ///     }
     /// }
     /// ```
+    @discardableResult
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure)
         -> Result
     {
@@ -229,7 +230,8 @@ public final class LeakTracker: Sendable {
         private let picture: Diagram
 
         init(_ description: String, _ picture: Diagram) {
-            (self.description, self.picture) = (description, picture)
+            self.description = printable(description)
+            self.picture = picture
         }
 
         /// The path of holders, as a graph for Graphviz: draw with `dot -Tsvg`.

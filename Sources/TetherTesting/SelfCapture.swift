@@ -34,7 +34,7 @@ enum SelfCapture {
     /// Overrides `isReported` in a task, for tests that run beside tests with captures on purpose.
     @TaskLocal static var isReportedHere: Bool?
 
-    static let remedy = "Use the owner that the handler is handed, or capture it weakly there."
+    static let remedy = "Use the handler's owner argument, or capture it weakly."
 
     /// The greatest number of objects to search for one handler.
     static let limit = 200
@@ -51,8 +51,8 @@ enum SelfCapture {
         else { return }
         let finding = Finding(
             message:
-                "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
-                + "(\(registration.subject)), which \(path.sentence(from: .closure)). \(remedy)",
+                "\(type(of: owner)) will be retained by its own handler: "
+                + "\(registration.handlerDescription) \(path.sentence(from: .closure)). \(remedy)",
             site: registration.site,
             picture: registration.picture(path, to: HeapObject(owner), ["\(type(of: owner))"]))
         finding.report()

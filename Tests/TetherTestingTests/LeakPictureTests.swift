@@ -84,6 +84,7 @@ import TetherTesting
             leaks[0].dot() == """
                 digraph {
                     rankdir=LR;
+                    graph [fontname=Helvetica];
                     node [fontname=Helvetica, style=filled];
                     edge [fontname=Helvetica];
                     box0 [label="handler of modelDidChange\\nApp/Sidebar.swift:6", shape=box, fillcolor="#ffd0c7"];

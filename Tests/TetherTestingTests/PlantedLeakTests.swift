@@ -92,24 +92,24 @@ import TetherVerification
 
     /// The sentence about objects released by the end of the center.
     private static let remedyOfEnd =
-        "With a center that stays, such as ObserverCenter.default, it leaks. Use the owner that the handler is handed, or "
+        "With a center that stays, such as ObserverCenter.default, it leaks. Use the handler's owner argument, or "
 
     /// The way to the owner, and the remedy where the center stays.
     static let captures = [
         Program(
-            "the owner", "which captures it. ",
-            "Use the owner that the handler is handed, or capture it"
+            "the owner", "captures it. ",
+            "Use the handler's owner argument, or capture it"
         ) {
             scene in
             let sidebar = Sidebar()
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.touch() }
         },
-        Program("behind a protocol", "which captures it. ") { scene in
+        Program("behind a protocol", "captures it. ") { scene in
             let sidebar = Sidebar()
             let any: any Touched = sidebar
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in any.touch() }
         },
-        Program("an object that holds the owner", "which captures Model, whose `sidebar` is it. ") {
+        Program("an object that holds the owner", "captures Model, whose `sidebar` is it. ") {
             scene in
             let (sidebar, model) = (Sidebar(), Model())
             model.sidebar = sidebar
@@ -118,7 +118,7 @@ import TetherVerification
             }
         },
         Program(
-            "an array", "which captures a collection, whose `[1]` is it. ",
+            "an array", "captures a collection, whose `[1]` is it. ",
             "Capture the collection's elements weakly there, "
         ) { scene in
             let sidebars = [Sidebar(), Sidebar()]
@@ -162,15 +162,12 @@ import TetherVerification
             program.body(scene)
             withExtendedLifetime(scene) {}
         }
-        let begin = "Sidebar, an owner, observed for at TetherTestingTests/PlantedLeakTests.swift:"
+        let handler = "the handler registered at TetherTestingTests/PlantedLeakTests.swift:"
         let reason =
             place.isGoing
-            ? "went only because its center did: until then it was" : "is still alive: it is"
+            ? "was deallocated only because its center was" : "is still alive"
         #expect(messages.count == 1)
-        #expect(messages.first?.hasPrefix(begin) == true, "\(messages)")
-        #expect(
-            messages.first?.contains("\(reason) kept by the handler registered at ") == true,
-            "\(messages)")
+        #expect(messages.first?.hasPrefix("Sidebar \(reason): \(handler)") == true, "\(messages)")
         let parts = place.isGoing ? [program.findings[0], Self.remedyOfEnd] : program.findings
         for part in parts { #expect(messages.first?.contains(part) == true, "\(messages)") }
         staying?.end()
@@ -219,7 +216,7 @@ import TetherVerification
         let messages = await planted { program.body(Scene(center: ObserverCenter())) }
         #expect(messages.count == 1)
         // An optimised build captures the parts.
-        #expect(messages.first?.contains(", which captures it") == true, "\(messages)")
+        #expect(messages.first?.contains("(modelDidChange) captures it") == true, "\(messages)")
     }
 
     // MARK: What else holds observers and objects
@@ -235,25 +232,27 @@ import TetherVerification
         },
         Program(
             "a tracked object holds the token whose handler captures it",
-            "(modelDidChange), which captures it. Capture it weakly there.", "is still active"
+            "(modelDidChange) captures it. Capture it weakly there.", "is still active"
         ) { scene in
             let sidebar = track(Sidebar())
             sidebar.token = scene.center.observe(.modelDidChange) { _ in sidebar.touch() }
         },
         Program(
             "a token outside",
-            "its token has 1 strong reference, which nothing of this scope holds."
+            "its token has 1 strong reference. Nothing in this scope holds it."
         ) { scene in
             scene.keep.add(scene.center.observe(.modelDidChange) { _ in })
         },
-        Program("an owner outside", ": it has 1 strong reference, and none of them was found in ") {
-            scene in
+        Program(
+            "an owner outside",
+            ": it has 1 strong reference. No handler, notification or object of this scope holds it."
+        ) { scene in
             let sidebar = Sidebar()
             scene.keep.add(sidebar)
             scene.attach(sidebar) { $0.touch() }
         },
         Program(
-            "a ring of two", ": it keeps itself: its `next.next` is it. Make one of these weak."
+            "a ring of two", ": it retains itself: its `next.next` is it. Make one of these weak."
         ) { scene in
             let (first, second) = (track(Node()), Node())
             first.next = second
@@ -261,8 +260,8 @@ import TetherVerification
             scene.ring.node = first
         },
         Program(
-            "an object of another that is left", "which captures Sidebar, whose `model` is it.",
-            "which captures it. "
+            "an object of another that is left", "captures Sidebar, whose `model` is it.",
+            "captures it. "
         ) { scene in
             let sidebar = Sidebar()
             sidebar.model = track(Model())
@@ -298,7 +297,7 @@ import TetherVerification
         #expect(messages.count == 3)
         #expect(messages.contains { $0.hasPrefix("still waiting for 1 delivery \(pending)") })
         #expect(
-            messages.first?.contains("kept by a notification, modelDidChange, that is \(pending)")
+            messages.first?.contains("the notification modelDidChange, \(pending), retains it")
                 == true)
         keep.drop()
         queue.activate()
@@ -317,7 +316,7 @@ import TetherVerification
         #expect(messages.count == 2)
         #expect(
             messages.first?.contains(
-                "Look for it in a local variable outside of what is verified, ") == true)
+                "Look for: a local variable outside the body, ") == true)
         sidebar.token = nil
     }
 

@@ -109,8 +109,8 @@ import Tether
         for message in messages {
             #expect(
                 message.contains(
-                    "went only because its center did: until then it was kept by the handler "))
-            #expect(message.contains("which captures it, and whose owner is kept, too"))
+                    "was deallocated only because its center was: the handler "))
+            #expect(message.contains("captures it, and its own owner is retained, too"))
         }
     }
 
@@ -150,8 +150,8 @@ import Tether
         }
         #expect(
             messages.first
-                == "Sidebar, an owner, observed for at App/Sidebar.swift:5, is still alive: it is held by the running "
-                + "handler registered at App/Sidebar.swift:5 (modelDidChange)")
+                == "Sidebar is still alive: the running handler registered at App/Sidebar.swift:5 "
+                + "(modelDidChange) retains it")
         #expect(messages.last?.hasSuffix("it is running on another thread, or suspended") == true)
         calls.continuation.finish()
         leave.signal()

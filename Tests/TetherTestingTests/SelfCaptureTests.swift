@@ -61,9 +61,9 @@ import Tether
         #if DEBUG
         #expect(
             messages == [
-                "Owner will be kept by its own handler registered at TetherTestingTests/SelfCaptureTests.swift:\(line) "
-                    + "(modelDidChange), which captures it. Use the owner that the handler is handed, or capture it "
-                    + "weakly there."
+                "Owner will be retained by its own handler: the handler registered at "
+                    + "TetherTestingTests/SelfCaptureTests.swift:\(line) (modelDidChange) captures it. "
+                    + "Use the handler's owner argument, or capture it weakly."
             ])
         #expect(places == ["SelfCaptureTests.swift:\(line)"])
         #else

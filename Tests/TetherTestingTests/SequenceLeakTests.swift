@@ -25,7 +25,7 @@ import TetherVerification
         #expect(
             messages == [
                 "the sequence of modelDidChange made at App/Sidebar.swift:5 is still open: a task iterates it, or holds it, "
-                    + "or an object does. Cancel the task, let the sequence go, or have it end with an owner (owner:), before "
+                    + "or an object does. Cancel the task, release the sequence, or have it end with an owner (owner:), before "
                     + "the test ends."
             ])
         await tasks.end()
@@ -48,8 +48,8 @@ import TetherVerification
         #expect(leaks.count == 1)
         #expect(
             leaks.first?.description.contains(
-                ", a task, a thread or a closure of the test's own, such as the loop over the sequence of modelDidChange made "
-                    + "at App/Sidebar.swift:5, or in a value that a handler captures and that cannot be looked into, "
+                ", a task, a thread, a closure of the test's own, such as the loop over the sequence "
+                    + "of modelDidChange made at App/Sidebar.swift:5, a capture that cannot be inspected "
             )
                 == true)
         await tasks.end()

@@ -147,7 +147,7 @@ import TetherVerification
             }
         }
         #expect(issues.messages.count == 1)
-        #expect(issues.messages.first?.contains("belongs to no test that can be told") == true)
+        #expect(issues.messages.first?.contains("cannot be attributed to a test") == true)
         #expect(issues.severities == [.warning])
         keep.drop()
     }

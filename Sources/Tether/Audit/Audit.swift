@@ -86,6 +86,22 @@ public struct Audit: Sendable, RandomAccessCollection {
         droppedPosts = ledgers.reduce(0) { $0 + $1.droppedPosts }
     }
 
+    private init(rows: [Row]) {
+        self.rows = rows
+        waitingPosts = []
+        droppedPosts = 0
+    }
+
+    /// The rows that satisfy a condition, as an audit to print or to draw, without the posts of
+    /// posting queues.
+    ///
+    /// ```swift
+    /// print(center.audit().filter { $0.pending > 0 })
+    /// ```
+    public func filter(_ isIncluded: (Row) throws -> Bool) rethrows -> Audit {
+        Audit(rows: try rows.filter(isIncluded))
+    }
+
     /// The observers of all centers of the process: Tether's own, and the foreign centers with
     /// observers through Tether; center after center, in registration order.
     public static func process() -> Audit {
@@ -111,11 +127,11 @@ extension Audit.Row {
         sender =
             switch subject.sender {
             case nil: nil
-            case .object: registration.details?.sender?.description(as: "a sender")
+            case .object: registration.details?.sender?.description(as: "sender")
             case .value(let value): value.description
             }
         isSenderObject = if case .object = subject.sender { true } else { false }
-        owner = registration.owned?.record?.description(as: "an owner")
+        owner = registration.owned?.record?.description(as: "owner")
         file = registration.site.file
         line = registration.site.line
         target = keeper?.targetDescription ?? report.target.description
@@ -133,7 +149,7 @@ extension Audit.Row {
         case .shared: "ObserverCenter.default"
         case .own:
             core.ownCenter.map { describeInstance(of: "ObserverCenter", at: $0) }
-                ?? "a center that has gone"
+                ?? "a deallocated center"
         case .foreign: ForeignCenters.shared.description(of: core)
         }
     }
@@ -144,8 +160,10 @@ extension Audit.Row: CustomStringConvertible {
     public var description: String {
         let subject = "\(describeName(name)) from \(sender ?? "any sender")"
         let holder = owner.map { "for \($0)" } ?? "for its \(holder)"
-        return "\(subject) \(holder) on \(target), registered at \(file):\(line)"
+        let text =
+            "\(subject) \(holder) on \(target), registered at \(file):\(line)"
             + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+        return printable(text)
     }
 }
 
@@ -186,56 +204,54 @@ extension Audit {
 
 extension Audit: CustomStringConvertible {
     /// The rows as an aligned table, a line each, under column names, without empty columns. The
-    /// pending and dropped posts of posting queues follow.
+    /// middle of a long cell is left out: `json()` has the whole text. The counts follow, and the
+    /// pending and dropped posts of posting queues.
     public var description: String {
         let waiting = waitingPosts.map {
             "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"
         }
         let dropped =
-            droppedPosts > 0 ? ["dropped with their queue or thread: \(droppedPosts) posts"] : []
-        return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
+            droppedPosts > 0
+            ? ["dropped with their queue or thread: \(counted(droppedPosts, "post"))"] : []
+        return ((isEmpty ? ["no observers"] : table + [counts]) + waiting + dropped)
+            .joined(separator: "\n")
+    }
+
+    /// The numbers of observers, owners and deliveries.
+    private var counts: String {
+        let owners = Set(rows.compactMap(\.owner)).count
+        let pending = rows.reduce(0) { $0 + $1.pending }
+        let dropped = rows.reduce(0) { $0 + $1.dropped }
+        var text = counted(count, "observer")
+        if owners > 0 { text += " of \(counted(owners, "owner"))" }
+        if pending > 0 { text += "; \(counted(pending, "delivery", "deliveries")) pending" }
+        if dropped > 0 { text += "; \(counted(dropped, "delivery", "deliveries")) dropped" }
+        return text
     }
 
     private var table: [String] {
-        let titles = ["center", "name", "sender", "owner", "target", "registered at", "notes"]
+        let titles = ["registered at", "center", "name", "sender", "owner", "target", "notes"]
         let cells = rows.map { row in
-            [
+            let texts = [
                 row.center, row.name?.rawValue ?? "any", row.sender ?? "any",
-                row.owner ?? "its \(row.holder)",
-                row.target, "\(row.file):\(row.line)", row.notes.joined(separator: ", "),
-            ].map(Audit.escaped)
+                row.owner ?? "its \(row.holder)", row.target,
+            ]
+            return ["\(row.file):\(row.line)"] + texts.map { printable($0, limit: 28) }
+                + [printable(row.notes.joined(separator: ", "))]
         }
-        let first = Set(rows.map(\.center)).count > 1 ? 0 : 1
-        let columns = (first..<titles.count).filter { column in
-            cells.contains { !$0[column].isEmpty }
+        let isOneCenter = Set(rows.map(\.center)).count < 2
+        let columns = titles.indices.filter { column in
+            let isNeeded = column != 1 || !isOneCenter
+            return isNeeded && cells.contains { !$0[column].isEmpty }
         }
         let lines = [titles] + cells
-        // A cell of more than 60 characters widens its own line only.
-        let widths = columns.map { column in
-            lines.reduce(0) { Swift.max($0, Swift.min($1[column].count, 60)) }
-        }
+        let widths = columns.map { column in lines.reduce(0) { Swift.max($0, $1[column].count) } }
         return lines.map { line in
             var text = zip(columns, widths).map { column, width in
-                line[column]
-                    + String(repeating: " ", count: Swift.max(0, width - line[column].count))
+                line[column] + String(repeating: " ", count: width - line[column].count)
             }.joined(separator: "  ")
             while text.last == " " { text.removeLast() }
             return text
-        }
-    }
-
-    /// A text with escaped control characters, such as line breaks.
-    private static func escaped(_ text: String) -> String {
-        // Most texts are printable ASCII, for which a look at each character's properties would
-        // take longest.
-        if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
-        return text.unicodeScalars.reduce(into: "") { escaped, scalar in
-            let properties = scalar.properties
-            let isControl = [.control, .lineSeparator, .paragraphSeparator].contains(
-                properties.generalCategory)
-            escaped +=
-                isControl || properties.isBidiControl
-                ? scalar.escaped(asASCII: true) : String(scalar)
         }
     }
 }

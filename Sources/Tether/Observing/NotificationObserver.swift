@@ -133,8 +133,8 @@ internal import Synchronization
             let site = registration.site
             guard !registration.isTargetFixed else {
                 fatalError(
-                    "NotificationObserver.target: the handler registered at \(site.file):\(site.line) is isolated to an "
-                        + "actor, async or a sequence's, and stays where it is; register one that is neither, with on:."
+                    "NotificationObserver.target: the target of the observer registered at \(site.file):\(site.line) is fixed, "
+                        + "because its handler is async, isolated to an actor, or feeds a sequence; register a synchronous handler with on:."
                 )
             }
             Registration.redirect([registration], to: newValue)

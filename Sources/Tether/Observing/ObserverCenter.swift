@@ -40,7 +40,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     }
 
     /// The class, and the number of observers.
-    public var description: String { "ObserverCenter with \(core.count) observers" }
+    public var description: String { "ObserverCenter with \(counted(core.count, "observer"))" }
 
     // MARK: Posting
 

@@ -147,7 +147,7 @@ final class ForeignCenters: Sendable {
     /// The name of a foreign center in audits.
     func description(of core: CenterCore) -> String {
         guard let identity = core.foreignCenter, let entry = entry(of: core) else {
-            return "a center that has gone"
+            return "a deallocated center"
         }
         return identity == ObjectIdentifier(NotificationCenter.default)
             ? "NotificationCenter.default" : describeInstance(of: "\(entry.type)", at: identity)

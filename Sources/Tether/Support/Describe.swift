@@ -24,3 +24,29 @@ func describeCurrentThread() -> String {
         ? "the main thread"
         : Thread.current.name.map { "thread \($0)" } ?? "a thread without a name"
 }
+
+/// A number with its noun: "1 post", "2 posts".
+package func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+    count == 1 ? "1 \(noun)" : "\(count) \(plural ?? noun + "s")"
+}
+
+/// A program's text for a line of print: control characters, such as line breaks, are escaped. The
+/// middle of a text longer than `limit` is left out.
+package func printable(_ text: String, limit: Int = .max) -> String {
+    // Most texts are printable ASCII, for which a look at each character's properties would take
+    // longest.
+    let isPlain = text.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
+    let escaped = isPlain ? text : escapingControls(text)
+    guard escaped.count > limit else { return escaped }
+    return "\(escaped.prefix(limit / 2))…\(escaped.suffix((limit - 1) / 2))"
+}
+
+private func escapingControls(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { escaped, scalar in
+        let properties = scalar.properties
+        let isControl = [.control, .lineSeparator, .paragraphSeparator].contains(
+            properties.generalCategory)
+        escaped +=
+            isControl || properties.isBidiControl ? scalar.escaped(asASCII: true) : String(scalar)
+    }
+}

@@ -41,11 +41,8 @@ struct Diagnosis {
             ?? Reason(
                 words: "it has \(unexplained(object.count, holders, keep: true))",
                 picture: unexplained(object.count, of: tracked.lines))
-        let what =
-            tracked.isOwner
-            ? "an owner, observed for at \(tracked.site)," : "tracked at \(tracked.site),"
         return Finding(
-            message: "\(tracked.label), \(what) is still alive: \(reason.words)",
+            message: "\(tracked.subject(besides: reason.site)) is still alive: \(reason.words)",
             site: reason.site ?? tracked.site,
             picture: reason.picture)
     }
@@ -63,7 +60,7 @@ struct Diagnosis {
         if let (registration, path) = holders.handler(of: object.heap) {
             return Reason(
                 words:
-                    "it is kept by \(registration.handlerDescription), which \(path.sentence(from: .closure)). "
+                    "\(registration.handlerDescription) \(path.sentence(from: .closure)). "
                     + Diagnosis.remedy(path, isOwner: registration.owner == object.heap.address),
                 site: registration.site,
                 picture: registration.picture(path, to: object.heap, tracked.lines))
@@ -73,7 +70,7 @@ struct Diagnosis {
             picture.hold(tracked.lines, "runs with")
             return Reason(
                 words:
-                    "it is held by the running handler registered at \(registration.site) (\(registration.subject))",
+                    "the running handler registered at \(registration.site) (\(registration.subject)) retains it",
                 site: registration.site, picture: picture.diagram)
         }
         if let (registration, name, path) = holders.notification(of: object.heap) {
@@ -81,8 +78,9 @@ struct Diagnosis {
             picture.hold(
                 [name.rawValue], "pending on \(registration.pending.target)", .pill, .green)
             return Reason(
-                words: "it is kept by a notification, \(name.rawValue), that is pending on "
-                    + "\(registration.pending.target) for \(registration.handlerDescription)",
+                words:
+                    "the notification \(name.rawValue), pending on \(registration.pending.target) "
+                    + "for \(registration.handlerDescription), retains it",
                 site: registration.site,
                 picture: picture.following(path, from: .object, to: tracked.lines).diagram)
         }
@@ -90,8 +88,8 @@ struct Diagnosis {
             let root: ReferencePath.Root = other.object === tracked.object ? .itself : .object
             return Reason(
                 words: root == .itself
-                    ? "it keeps itself: \(path.sentence(from: root)). Make one of these weak."
-                    : "it is kept by \(other.label), \(path.sentence(from: root)), and which is still alive",
+                    ? "it retains itself: \(path.sentence(from: root)). Make one of these weak."
+                    : "it is retained by \(other.label), \(path.sentence(from: root)), and which is still alive",
                 picture: LeakPicture(other.lines).following(path, from: root, to: tracked.lines)
                     .diagram)
         }
@@ -99,7 +97,7 @@ struct Diagnosis {
 
     private static func remedy(_ path: ReferencePath, isOwner: Bool) -> String {
         if let holder = path.firstHolder {
-            return "Capture \(holder) weakly there, or open that way before the test ends."
+            return "Capture \(holder) weakly there, or break that path before the test ends."
         }
         return isOwner ? SelfCapture.remedy : "Capture it weakly there."
     }
@@ -113,7 +111,7 @@ struct Diagnosis {
             return Finding(
                 message:
                     "\(registration.description) is still open: a task iterates it, or holds it, or an object does. "
-                    + "Cancel the task, let the sequence go, or have it end with an owner (owner:), before the test ends.",
+                    + "Cancel the task, release the sequence, or have it end with an owner (owner:), before the test ends.",
                 site: registration.site,
                 picture: LeakPicture([
                     "sequence of \(registration.subject)", "\(registration.site)",
@@ -122,7 +120,7 @@ struct Diagnosis {
         let reason =
             token.map { tokenHolder($0, of: registration, holders) }
             ?? Reason(
-                words: "its token has gone, and its end has not come yet",
+                words: "its token was deallocated, and the observer is still ending",
                 picture: LeakPicture(handlerOf: registration).diagram)
         return Finding(
             message: "\(registration.description) is still active: \(reason.words)",
@@ -138,8 +136,8 @@ struct Diagnosis {
                 .following(path, from: .closure, to: registration.tokenLines)
             guard holder === registration else {
                 return Reason(
-                    words: "its token is kept by \(holder.handlerDescription), which "
-                        + path.sentence(from: .closure, calling: "that token"),
+                    words: "\(holder.handlerDescription) "
+                        + path.sentence(from: .closure, calling: "its token"),
                     picture: picture.diagram)
             }
             picture.close("keeps, while it lives")
@@ -152,7 +150,7 @@ struct Diagnosis {
         if let (object, path) = holders.object(of: token.heap) {
             return Reason(
                 words:
-                    "its token is kept by \(object.label), \(path.sentence(from: .object, calling: "that token"))",
+                    "its token is retained by \(object.label), \(path.sentence(from: .object, calling: "that token"))",
                 picture: LeakPicture(object.lines).following(
                     path, from: .object, to: registration.tokenLines
                 ).diagram)
@@ -185,29 +183,35 @@ struct Diagnosis {
     private func unexplained(_ count: Int, _ holders: Holders, keep: Bool) -> String {
         let references = references(count)
         guard Memory.isReadable else {
-            return
-                "\(references); what they are cannot be found out, because this process may not read its own memory"
+            return "\(references). Their holders are unknown, because this process may not read "
+                + "its own memory."
         }
         if holders.graph.isExhausted {
-            return
-                "\(references); what they are is untold, because the search for holders reached its limit, "
-                + "\(limit), after \(holders.graph.count) objects. Set a longer one (holderSearch:), or look for it in what "
-                + "the handlers capture"
+            return "\(references). Their holders are unknown: the search reached its limit of "
+                + "\(limit), after \(holders.graph.count) objects. Raise `holderSearch:`."
         }
         if holders.graph.isCut {
-            return
-                "\(references); what they are is untold, because only the first \(Container.limit) places, or the "
-                + "first megabyte, of a large collection are looked into. Look for it in the rest of such an array, set or "
-                + "dictionary, or in what the handlers capture"
+            return "\(references). Their holders are unknown: the search reads only the first "
+                + "\(Container.limit) places, or the first megabyte, of a large collection. "
+                + "Look in the rest of such an array, set or dictionary."
         }
         return keep
-            ? "\(references), and none of them was found in what this scope's handlers, pending notifications and "
-                + "objects hold. Look for it in a local variable outside of what is verified, in a global, a task, a "
-                + "thread or a closure of the test's own\(loops), or in a value that a handler captures and that cannot be "
-                + "looked into, such as a Mutex, an any Error or a task; if the test keeps it on purpose, say so with the "
-                + "scope's keep(_:)"
-            : "\(references), which nothing of this scope holds. Look for it in a local variable outside of what is "
-                + "verified, in a global, or in an object that outlives the test; cancel() it, or let it go, before the "
-                + "test ends"
+            ? "\(references). No handler, notification or object of this scope holds it. Look for: "
+                + "a local variable outside the body, a global, a task, a thread, a closure of the "
+                + "test's own\(loops), a capture that cannot be inspected (Mutex, any Error). "
+                + "If it is kept on purpose, call `keep(_:)`."
+            : "\(references). Nothing in this scope holds it. Look for: a local variable outside "
+                + "the body, a global, an object that outlives the test. Release it, or call "
+                + "`cancel()`, before the test ends."
+    }
+}
+
+extension LeakTracker.Tracked {
+    /// The object as the subject of a sentence. The place of an owner's registration is left out if
+    /// the sentence names it anyway, as the place of the repair.
+    func subject(besides repair: Site?) -> String {
+        if !isOwner { return "\(label), tracked at \(site)," }
+        if repair?.description == site.description { return label }
+        return "\(label), the owner of the observer registered at \(site),"
     }
 }

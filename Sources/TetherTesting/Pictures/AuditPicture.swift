@@ -12,10 +12,17 @@ extension Audit {
     /// Ellipses are names with their senders. Boxes are observers, with the line of each
     /// registration, in the frame of their owner. Cylinders are targets. Arrows follow the
     /// notifications. An observer with dropped deliveries is red, or else with pending deliveries
-    /// yellow, or else grey if muted.
+    /// yellow, or else grey if muted. Equal observers of an owner are one box, "× n", and so are
+    /// owners of one type with equal observers.
+    ///
+    /// Readable up to about 60 boxes. A larger picture names each target in the observer's box. To
+    /// draw a part, `filter` the audit. Graphviz takes many seconds for a thousand boxes.
     public func dot() -> String { diagram.graphviz }
 
     /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
+    ///
+    /// Mermaid refuses more than 500 arrows or 50,000 characters unless it is configured otherwise:
+    /// 250 boxes have about 500 arrows.
     public func mermaid() -> String { diagram.mermaid }
 
     /// The audit as an SVG picture, with titles of the columns and a legend; see `dot()`.
@@ -23,34 +30,101 @@ extension Audit {
 
     var diagram: Diagram {
         var diagram = Diagram(mainColumn: 1)
-        diagram.heads = ["posted", "owner, and where it observes", "runs on"]
         diagram.legend = [
             (.yellow, "deliveries wait"), (.red, "deliveries were dropped"), (.grey, "muted"),
         ]
-        let (subjects, targets) = (subjects, rows.map(\.target))
-        let subjectBoxes = Audit.numbers(of: subjects) {
+        let groups = groups
+        let count = groups.reduce(0) { $0 + $1.boxes.count }
+        let hasTargets = count <= 60
+        diagram.heads =
+            ["posted", "owner, and where it observes"] + (hasTargets ? ["runs on"] : [])
+        let boxes = groups.flatMap { $0.boxes.map(\.content) }
+        let subjectBoxes = Audit.numbers(of: boxes.map(\.subject)) {
             diagram.add(Diagram.Box($0, .pill, .green, column: 0))
         }
-        let targetBoxes = Audit.numbers(of: targets) {
+        let targetBoxes = Audit.numbers(of: hasTargets ? boxes.map(\.target) : []) {
             diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2))
+        }
+        for group in groups {
+            let first = diagram.boxes.count
+            for (content, count) in group.boxes {
+                let place = count == 1 ? content.place : "\(content.place) × \(count)"
+                let target = hasTargets ? [] : ["on \(content.target)"]
+                let notes = content.notes.isEmpty ? [] : [content.notes]
+                let observer = diagram.add(
+                    Diagram.Box([place] + target + notes, .box, content.tint, column: 1))
+                if let subject = subjectBoxes[content.subject] { diagram.join(subject, observer) }
+                if let target = targetBoxes[content.target] { diagram.join(observer, target) }
+            }
+            if let title = group.title { diagram.frame(from: first, title) }
+        }
+        return diagram
+    }
+
+    /// What a box shows of an observer.
+    private struct Content: Hashable {
+        let place: String
+        let subject: [String]
+        let target: String
+        let notes: String
+        let tint: Diagram.Tint
+    }
+
+    /// A frame with its boxes, or the boxes without an owner. Each box stands for a number of equal
+    /// observers of one owner.
+    private struct Group {
+        var title: String?
+        let boxes: [(content: Content, count: Int)]
+    }
+
+    /// The owners in order of their first rows, then the observers without an owner. Owners of one
+    /// type with equal boxes are one group.
+    private var groups: [Group] {
+        let subjects = subjects
+        let contents = zip(rows, subjects).map { row, subject in
+            Content(
+                place: "\(row.file):\(row.line)", subject: subject, target: row.target,
+                notes: row.notes.joined(separator: ", "), tint: row.tint)
         }
         var owners = Instances()
         let names = rows.map { $0.owner.map { owners.name(of: $0) } }
-        let groups = Dictionary(grouping: rows.indices) { names[$0] }
+        let byOwner = Dictionary(grouping: rows.indices) { names[$0] }
             .sorted { $0.key != nil && ($1.key == nil || $0.value[0] < $1.value[0]) }
-        for (name, indices) in groups {
-            let first = diagram.boxes.count
-            for index in indices {
-                let row = rows[index]
-                let notes = row.notes.isEmpty ? [] : [row.notes.joined(separator: ", ")]
-                let observer = diagram.add(
-                    Diagram.Box(["\(row.file):\(row.line)"] + notes, .box, row.tint, column: 1))
-                if let subject = subjectBoxes[subjects[index]] { diagram.join(subject, observer) }
-                if let target = targetBoxes[targets[index]] { diagram.join(observer, target) }
+        var groups: [Group] = []
+        var known: [Likeness: (group: Int, owners: Int)] = [:]
+        for (name, indices) in byOwner {
+            let boxes = Audit.counted(indices.map { contents[$0] })
+            let group = Group(title: name, boxes: boxes)
+            guard name != nil, let owner = rows[indices[0]].owner else {
+                groups.append(group)
+                continue
             }
-            if let name { diagram.frame(from: first, name) }
+            let type = Instances.type(of: owner) ?? owner
+            let likeness = Likeness(
+                type: type, contents: boxes.map(\.content), counts: boxes.map(\.count))
+            if let like = known[likeness] {
+                known[likeness] = (like.group, like.owners + 1)
+                groups[like.group].title = "\(type) × \(like.owners + 1)"
+            } else {
+                known[likeness] = (groups.count, 1)
+                groups.append(group)
+            }
         }
-        return diagram
+        return groups
+    }
+
+    /// What like owners have in common.
+    private struct Likeness: Hashable {
+        let type: String
+        let contents: [Content]
+        let counts: [Int]
+    }
+
+    /// Each different element once, in order, with its number.
+    private static func counted(_ contents: [Content]) -> [(content: Content, count: Int)] {
+        let counts = Dictionary(contents.map { ($0, 1) }, uniquingKeysWith: +)
+        var seen: Set<Content> = []
+        return contents.filter { seen.insert($0).inserted }.map { ($0, counts[$0, default: 1]) }
     }
 
     /// For each row a line for the name, one for the sender, if any, and one for the center, if
@@ -80,12 +154,16 @@ extension Audit {
         private var names: [String: String] = [:]
         private var counts: [String: Int] = [:]
 
+        /// The type in a description by type and address.
+        static func type(of description: String) -> String? {
+            description.range(of: " 0x", options: .backwards).map {
+                String(description[..<$0.lowerBound])
+            }
+        }
+
         mutating func name(of description: String) -> String {
             if let known = names[description] { return known }
-            guard let address = description.range(of: " 0x", options: .backwards) else {
-                return description
-            }
-            let type = String(description[..<address.lowerBound])
+            guard let type = Instances.type(of: description) else { return description }
             let number = (counts[type] ?? 0) + 1
             counts[type] = number
             let name = number == 1 ? type : "\(type) \(number)"

@@ -34,14 +34,18 @@ package struct Diagram: Sendable {
     }
 
     struct Box: Sendable {
-        /// A name, and up to two lines in a smaller type.
+        /// A name, and lines in a smaller type, each cut after 200 characters: Graphviz refuses
+        /// long labels.
         let lines: [String]
         let shape: Shape
         let tint: Tint
         let column: Int
 
         init(_ lines: [String], _ shape: Shape = .box, _ tint: Tint = .white, column: Int) {
-            (self.lines, self.shape, self.tint, self.column) = (lines, shape, tint, column)
+            self.lines = lines.map { $0.count > 200 ? $0.prefix(199) + "…" : $0 }
+            self.shape = shape
+            self.tint = tint
+            self.column = column
         }
 
         /// The height in the picture.
@@ -118,7 +122,8 @@ extension Diagram {
             return "box\(arrow.from) -> box\(arrow.to)\(label);"
         }
         let style = [
-            "rankdir=LR;", "node [fontname=Helvetica, style=filled];", "edge [fontname=Helvetica];",
+            "rankdir=LR;", "graph [fontname=Helvetica];",
+            "node [fontname=Helvetica, style=filled];", "edge [fontname=Helvetica];",
         ]
         let framed = framed(drawn) { number, title in
             let style =
@@ -291,15 +296,19 @@ extension Diagram {
         let y = places.tops[arrow.from] + boxes.from.height / (isForward ? 2 : 1)
         let toY = places.tops[arrow.to] + boxes.to.height / (isForward ? 2 : 1)
         let middle = isForward ? (x + toX) / 2 : max(y, toY) + 44
+        // A curve ends where the frames begin. To a box without a frame, a straight line goes on.
+        let isFramed = places.framed.contains(arrow.to)
+        let end = isForward && !isFramed ? to.left : toX
         let curve =
             isForward
             ? "C\(middle) \(y) \(middle) \(toY) \(toX - 6) \(toY)"
+                + (end == toX ? "" : " H\(end - 6)")
             : "C\(x) \(middle) \(toX) \(middle) \(toX) \(toY + 6)"
         let (labelX, labelY) = ((x + toX) / 2, isForward ? (y + toY) / 2 - 6 : middle + 3)
         let color =
             boxes.from.shape == .pill ? "#5a9a5a" : boxes.to.shape == .cylinder ? "#9a6fb5" : "#888"
         return "<path d=\"M\(x) \(y) \(curve)\" fill=\"none\" stroke=\"\(color)\"/>"
-            + "<path d=\"M\(toX) \(toY) \(isForward ? "l-8 -4 v8 z" : "l-4 8 h8 z")\" fill=\"\(color)\"/>"
+            + "<path d=\"M\(end) \(toY) \(isForward ? "l-8 -4 v8 z" : "l-4 8 h8 z")\" fill=\"\(color)\"/>"
             + (arrow.label.isEmpty
                 ? "" : text(arrow.label, labelX, labelY, "text-anchor=\"middle\" font-size=\"12\""))
     }
@@ -312,11 +321,14 @@ private struct Places {
     private(set) var tops: [Int]
     /// The width of the frames' titles, on the left of the main column's boxes.
     let inset: Int
+    /// The boxes in frames.
+    let framed: Set<Int>
     private(set) var size = (width: 0, height: 0)
 
     init(_ diagram: Diagram) {
         let boxes = diagram.boxes
         let last = boxes.map(\.column).reduce(diagram.mainColumn, max)
+        framed = Set(diagram.frames.flatMap(\.boxes))
         inset = diagram.frames.map { $0.title.count * 8 + 22 }.max() ?? 0
         var left = 24
         for column in 0...last {

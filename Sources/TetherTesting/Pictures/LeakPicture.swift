@@ -33,7 +33,7 @@ struct LeakPicture {
     {
         var picture = self
         if root == .closure {
-            picture.diagram.repair = "Mend here: capture \(path.firstHolder ?? "it") weakly"
+            picture.diagram.repair = "Fix here: capture \(path.firstHolder ?? "it") weakly"
         }
         for leg in path.legs(from: root) {
             if let type = leg.type {
@@ -68,7 +68,7 @@ extension WatchedRegistration {
         var picture = LeakPicture(handlerOf: self).following(path, from: .closure, to: lines)
         if owner == object.address {
             if path.firstHolder == nil {
-                picture.diagram.repair = "Mend here: use the owner that the handler is handed"
+                picture.diagram.repair = "Fix here: use the handler's owner argument"
             }
             picture.close("keeps, while it lives")
         }

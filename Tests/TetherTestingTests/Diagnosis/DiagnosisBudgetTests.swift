@@ -125,7 +125,7 @@ import TetherVerification
     }
 
     @Test
-    func `L3 a reason not found within the limit for the search for holders is said to be untold`()
+    func `L3 a reason not found within the limit for the search for holders is said to be unknown`()
         async
     {
         let (center, root, keep) = (ObserverCenter(), model(), Keep())
@@ -137,8 +137,8 @@ import TetherVerification
         for message in messages {
             #expect(
                 message.contains(
-                    "1 strong reference; what they are is untold, because the search for holders reached its "
-                        + "limit, 0.0 seconds, after 0 objects. Set a longer one (holderSearch:)"))
+                    "1 strong reference. Their holders are unknown: the search reached its limit of "
+                        + "0.0 seconds, after 0 objects. Raise `holderSearch:`."))
         }
         keep.drop()
         empty(root)
@@ -182,12 +182,13 @@ import TetherVerification
     }
 
     @Test(arguments: Shelf.large.indices)
-    func `L3 an object that may be in the unread part of a collection is said to be untold`(
+    func `L3 an object that may be in the unread part of a collection is said to be unknown`(
         _ index: Int
     ) async {
         let message = await message(Shelf.large[index])
         #expect(
-            message?.contains("1 strong reference; what they are is untold, because only the first")
+            message?.contains(
+                "1 strong reference. Their holders are unknown: the search reads only the first ")
                 == true)
         #expect(message?.contains("only the first 10000 places, or the first megabyte") == true)
     }

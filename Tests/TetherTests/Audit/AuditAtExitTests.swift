@@ -23,8 +23,9 @@ import Tether
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
-            printed.contains("What is observed as the program ends:\nname    sender  owner "))
-        #expect(printed.contains("main    TetherTests/AuditAtExitTests.swift:"))
+            printed.contains("What is observed as the program ends:\nregistered at "))
+        #expect(printed.contains("\nTetherTests/AuditAtExitTests.swift:"))
+        #expect(printed.contains("  main\n1 observer of 1 owner"))
     }
 
     @Test func `L1 a program whose standard error is closed ends as it would`() async {

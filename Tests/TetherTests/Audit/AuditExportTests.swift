@@ -18,9 +18,10 @@ import Testing
         ]
         #expect(
             center.audit().description == """
-                name    sender  owner      target          registered at                          notes
-                sample  any     its token  posting thread  \(file):\(line)  once
-                any     any     its token  main            \(file):\(line + 1)  key "a key"
+                registered at                          name    sender  owner      target          notes
+                \(file):\(line)  sample  any     its token  posting thread  once
+                \(file):\(line + 1)  any     any     its token  main            key "a key"
+                2 observers
                 """)
         withExtendedLifetime(tokens) {}
     }
@@ -32,7 +33,54 @@ import Testing
         let token = center.observe(name) { _ in }
         let table = center.audit().description
         #expect(table.contains("two\\nlines \\u{202E}é"), "\(table)")
-        #expect(center.description == "ObserverCenter with 1 observers")
+        #expect(center.description == "ObserverCenter with 1 observer")
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `L1 the lines of ordinary observers fit 100 columns, and the last line counts`() {
+        let queue = DispatchQueue(label: "com.example.work", attributes: .initiallyInactive)
+        let owner = Owner()
+        let targets: [DeliveryTarget] = [
+            .main, .dispatchQueue(queue), .operationQueue(OperationQueue()),
+        ]
+        for target in targets {
+            center.observe(
+                .init("documentDidChange"), owner: owner, on: target, fileID: "Play/main.swift",
+                line: 34
+            ) { _, _ in }
+        }
+        center.post(name: .init("documentDidChange"), object: nil)
+        let lines = center.audit().filter { $0.target != "main" }.description
+            .split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 100 }, "\(lines)")
+        #expect(lines.count == 4)
+        #expect(lines[1].hasPrefix("Play/main.swift:34  documentDidChange  any     Owner 0x"))
+        #expect(lines[1].hasSuffix("  dispatch queue….example.work  1 pending"))
+        #expect(lines[3].hasPrefix("2 observers of 1 owner; "))
+        queue.activate()
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `L1 the middle of a long cell is left out`() {
+        let token = center.observe(.init("begin" + String(repeating: "-", count: 80) + "end")) {
+            _ in
+        }
+        let line = center.audit().description.split(separator: "\n")[1]
+        #expect(line.contains("  begin---------…----------end  any "))
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `L1 a part of an audit is an audit`() {
+        let tokens = [center.observe(.sample) { _ in }, center.observe(.other) { _ in }]
+        let part: Audit = center.audit().filter { $0.name == .other }
+        #expect(part.map(\.name) == [.other])
+        #expect(part.description.hasSuffix("\n1 observer"))
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 a row prints as one line, with control characters escaped`() {
+        let token = center.observe(.init("two\nlines\u{202E}")) { _ in }
+        #expect(center.audit()[0].description.hasPrefix("two\\nlines\\u{202E} from any sender"))
         withExtendedLifetime(token) {}
     }
 
@@ -78,7 +126,7 @@ import Testing
             center.audit().description == """
                 no observers
                 waiting on dispatch queue suspended: 2 as soon as possible, 1 when idle
-                dropped with their queue or thread: 1 posts
+                dropped with their queue or thread: 1 post
                 """)
         let parsed = try JSONSerialization.jsonObject(with: Data(center.audit().json().utf8))
         let document = try #require(parsed as? [String: Any])

@@ -26,6 +26,7 @@ import Testing
             center.audit().dot() == """
                 digraph {
                     rankdir=LR;
+                    graph [fontname=Helvetica];
                     node [fontname=Helvetica, style=filled];
                     edge [fontname=Helvetica];
                     box0 [label="sample", shape=ellipse, fillcolor="#e4f3e4"];
@@ -67,6 +68,58 @@ import Testing
             withExtendedLifetime(owners) {}
         }
         #expect(growth < 6)
+    }
+
+    @Test
+    func `L1 equal observers of an owner are one box, and so are owners with equal observers`() {
+        let owners = (0..<3).map { _ in Sidebar() }
+        let line = #line + 2
+        for owner in owners + [owners[0], owners[0]] {
+            center.observe(.sample, owner: owner) { _, _ in }
+        }
+        let diagram = center.audit().diagram
+        #expect(diagram.frames.map(\.title) == ["Sidebar", "Sidebar × 2"])
+        #expect(
+            lines(.box, in: diagram) == [["\(file):\(line) × 3"], ["\(file):\(line)"]])
+        withExtendedLifetime(owners) {}
+    }
+
+    @Test(arguments: [60, 61])
+    func `L1 in a picture of more than 60 boxes each box names its target`(count: Int) {
+        let tokens = (0..<count).map { number in
+            center.observe(.sample, on: .main, fileID: "App/Window.swift", line: UInt(number)) {
+                _ in
+            }
+        }
+        let diagram = center.audit().diagram
+        let isLarge = count > 60
+        #expect(lines(.cylinder, in: diagram) == (isLarge ? [] : [["main"]]))
+        #expect(
+            lines(.box, in: diagram)[7] == ["App/Window.swift:7"] + (isLarge ? ["on main"] : []))
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 an arrow ends at the box of an observer without an owner`() throws {
+        let owner = Sidebar()
+        center.observe(.sample, owner: owner) { _, _ in }
+        let token = center.observe(.other) { _ in }
+        let picture = center.audit().svg()
+        let box = try #require(
+            picture.matches(
+                of: #/<rect x="(\d+)" y="\d+" width="\d+" height="\d+" rx="4" class="white"/#
+            ).last)
+        let left = try #require(Int(box.1))
+        #expect(picture.contains(#/ H\d+" fill="none"/#))
+        #expect(picture.contains(" H\(left - 6)\""))
+        #expect(picture.contains("<path d=\"M\(left) "))
+        withExtendedLifetime((owner, token)) {}
+    }
+
+    @Test func `L1 a long label is cut`() {
+        let token = center.observe(.init(String(repeating: "x", count: 20_000))) { _ in }
+        let label = lines(.pill, in: center.audit().diagram)[0][0]
+        #expect(label.count == 200 && label.hasSuffix("x…"))
+        withExtendedLifetime(token) {}
     }
 
     @Test func `L1 text in a graph is escaped`() {

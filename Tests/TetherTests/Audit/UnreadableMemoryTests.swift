@@ -25,10 +25,10 @@ import TetherTesting
                 contentsOf: Data("\(clean.count) and \(leaks)".utf8))
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(printed.contains("0 and [Ending, an owner, observed for at "))
+        #expect(printed.contains("0 and [Ending, the owner of the observer registered at "))
         #expect(
             printed.contains(
-                "what it is is untold, because this process may not read its own memory. With a center"
+                "The path is unknown, because this process may not read its own memory. With a center"
             ))
     }
 

@@ -88,8 +88,9 @@ extension Notification.Name {
         OwnerObservers(of: sidebar).target = .main
         print(OwnerObservers(of: sidebar).audit())
         #expect(log.entries.count == 1)
-        #expect(log.entries[0].contains("main    TetherTests/DocumentedPrintTests.swift:"))
-        #expect(log.entries[0].hasSuffix("muted"))
+        #expect(log.entries[0].contains("\nTetherTests/DocumentedPrintTests.swift:"))
+        #expect(log.entries[0].contains("  main    muted\n"))
+        #expect(log.entries[0].hasSuffix("\n1 observer of 1 owner"))
         withExtendedLifetime(model) {}
     }
 

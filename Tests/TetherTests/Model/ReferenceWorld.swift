@@ -224,7 +224,7 @@ final class ReferenceWorld: World {
     private func describe(_ sender: ReferenceSender) -> String? {
         switch sender {
         case .nobody: nil
-        case .object(let object): object.isEnding ? "a sender that has gone" : describe(object.id)
+        case .object(let object): object.isEnding ? "a deallocated sender" : describe(object.id)
         case .value(let value): String(reflecting: LibraryWorld.values[value])
         }
     }

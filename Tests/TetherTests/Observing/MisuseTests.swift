@@ -102,8 +102,8 @@ import Tether
 
     private static let noSize = "pass 1 or more, or .unbounded"
     private static let registered =
-        "NotificationObserver.target: the handler registered at TetherTests/"
-    private static let stays = "stays where it is; register one that is neither, with on:."
+        "NotificationObserver.target: the target of the observer registered at TetherTests/"
+    private static let stays = "or feeds a sequence; register a synchronous handler with on:."
 
     private static let flowControl = [
         Misuse("a buffer of 0", "newest(_:): a buffer of 0 keeps nothing", noSize) {

@@ -118,7 +118,7 @@ import Testing
             }
             withExtendedLifetime(center) {}
         }
-        #expect(log.entries == ["called", "called", "audit: a center that has gone", "audit: "])
+        #expect(log.entries == ["called", "called", "audit: a deallocated center", "audit: "])
         #expect(OwnerObservers(of: owner).isEmpty)
     }
 }

@@ -292,7 +292,7 @@ extension HashChains<OwnerRecord> {
     var instance: String { describeInstance(of: "\(type)", at: identity) }
 
     func description(as role: String) -> String {
-        reference.hasEnded ? "\(role) that has gone" : instance
+        reference.hasEnded ? "a deallocated \(role)" : instance
     }
 
     struct State {
