@@ -109,7 +109,7 @@ extension LeakTracker {
     /// The wait for pending deliveries and running handlers; `nil` if there are none.
     private func deliveries() -> WaitGroup? {
         let waitGroup = WaitGroup()
-        for registration in state.withLock(\.registrations) {
+        for registration in awaitedRegistrations() {
             // Without a pending delivery nothing retains `signal`, and its release ends the wait at
             // once.
             let signal = AtRelease(waitGroup.add())
@@ -124,7 +124,16 @@ extension LeakTracker {
     }
 
     private func unfinished() -> [Finding] {
-        state.withLock(\.registrations).compactMap { $0.unfinished() }
+        awaitedRegistrations().compactMap { $0.unfinished() }
+    }
+
+    /// The registrations without the tasks and loops of objects kept on purpose, which may go on.
+    private func awaitedRegistrations() -> [WatchedRegistration] {
+        let (registrations, kept) = state.withLock { ($0.registrations, addresses(of: $0.kept)) }
+        return registrations.filter { registration in
+            guard registration.work != nil, let owner = registration.owner else { return true }
+            return !kept.contains(owner)
+        }
     }
 
     /// Ends the wait for the deliveries of an ended registration, because the target may never run
@@ -253,8 +262,15 @@ extension WatchedRegistration {
             : "the observer of \(subject) registered at \(site)"
     }
 
-    /// "the handler registered at … (modelDidChange)"
-    var handlerDescription: String { "the handler registered at \(site) (\(subject))" }
+    /// "the handler registered at … (modelDidChange)", or "the task started at …"
+    var handlerDescription: String {
+        switch work {
+        case nil: "the handler registered at \(site) (\(subject))"
+        case .task: "the task started at \(site)"
+        case .loop: "the loop started at \(site)"
+        case .closure: "the closure of whenEnded at \(site)"
+        }
+    }
 
     /// The finding about deliveries or handlers not finished within the limit; `nil` if all are
     /// finished.
@@ -275,11 +291,46 @@ extension WatchedRegistration {
                 site: site, picture: picture.diagram)
         }
         guard isRunning else { return nil }
+        if work != nil { return stillRunning() }
         picture.hold(["another thread"], "running on", .cylinder, .violet)
         return Finding(
             message:
                 "still waiting for \(handlerDescription) to return; it is running on another thread, or suspended",
             site: site, picture: picture.diagram)
+    }
+}
+
+extension WatchedRegistration {
+    /// The finding about a task or a loop that was cancelled and goes on. `nil` if it was not
+    /// cancelled: then its owner is alive, and has a finding of its own.
+    fileprivate func stillRunning() -> Finding? {
+        if isActive { return nil }
+        let cause = hasOwnerEnded ? " when \(ownerType ?? "its owner") ended" : ""
+        var picture = LeakPicture(handlerOf: self)
+        picture.hold(["cancelled, and still running"], "", .cylinder, .violet)
+        return Finding(
+            message:
+                "\(handlerDescription) was cancelled\(cause), and still runs. Ask Task.isCancelled in it, and end "
+                + "whatever it waits for.",
+            site: site, picture: picture.diagram)
+    }
+
+    var kindOfWork: String {
+        switch work {
+        case nil: "handler"
+        case .task: "task"
+        case .loop: "loop"
+        case .closure: "closure"
+        }
+    }
+
+    /// What keeps a capture out of the registered code.
+    var remedy: String {
+        switch work {
+        case nil, .loop: SelfCapture.remedy
+        case .task: "Capture it weakly there, and take it for one step at a time."
+        case .closure: "Capture what the closure needs, and not its owner."
+        }
     }
 }
 

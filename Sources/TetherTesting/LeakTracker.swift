@@ -216,7 +216,7 @@ public final class LeakTracker: Sendable {
         }
         state.withLock { state in
             state.registrations.append(registration)
-            state.centers.insert(registration.center)
+            if registration.work == nil { state.centers.insert(registration.center) }
             if let owner { state.tracked.append(owner) }
         }
     }

@@ -95,7 +95,7 @@ enum Registrations {
                 )
                 state.onCenters[registration.center, default: []].insert(registration.id)
                 state.scopesOfHandlers[registration.id] = WeakScope(tracker: current)
-            } else {
+            } else if registration.work == nil {
                 state.unattributed[registration.id] = registration
             }
         }

@@ -45,14 +45,17 @@ enum SelfCapture {
         _ handler: ValueBytes, of owner: AnyObject?, at registration: WatchedRegistration
     ) {
         #if DEBUG
-        guard let owner, isReportedHere ?? isReported.load(ordering: .relaxed),
+        // A task that returns may capture its owner until then.
+        guard registration.work != .task, let owner,
+            isReportedHere ?? isReported.load(ordering: .relaxed),
             let path = ObjectGraph(limit: limit, elements: elementLimit).path(
                 from: handler, to: HeapObject(owner))
         else { return }
         let finding = Finding(
             message:
-                "\(type(of: owner)) will be retained by its own handler: "
-                + "\(registration.handlerDescription) \(path.sentence(from: .closure)). \(remedy)",
+                "\(type(of: owner)) will be retained by its own \(registration.kindOfWork): "
+                + "\(registration.handlerDescription) \(path.sentence(from: .closure)). "
+                + registration.remedy,
             site: registration.site,
             picture: registration.picture(path, to: HeapObject(owner), ["\(type(of: owner))"]))
         finding.report()

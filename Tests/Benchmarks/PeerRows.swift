@@ -4,7 +4,7 @@ import Tether
 
 extension Benchmark {
     /// Other mechanisms of the platform that report changes.
-    static let peers = [registrar, stream] + messages
+    static let peers = [registrar, stream] + ownedTasks + messages
 
     private final class Model: Observable, Sendable {
         let registrar = ObservationRegistrar()

@@ -18,7 +18,8 @@ public import Foundation
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {
-        /// The center of the observer: `ObserverCenter.default`, or type and address.
+        /// The center of the observer: `ObserverCenter.default`, or type and address; "none" for
+        /// a task, a loop or a closure of an owner.
         public let center: String
         /// The observed name; `nil` for any.
         public let name: Notification.Name?
@@ -31,7 +32,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let file: String
         /// The line of the registering call.
         public let line: Int
-        /// The target; for an async sequence the buffering policy, as "sequence, newest 2".
+        /// The target; for an async sequence the buffering policy, as "sequence, newest 2"; for the
+        /// work of an owner "task", "loop over" and the type of the sequence, or "owner's end".
         public let target: String
         /// The number of pending deliveries, including a notification kept while the observer is
         /// muted.
@@ -50,6 +52,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         let holder: String
         /// Whether the observed sender is an object.
         package let isSenderObject: Bool
+        /// The work of an owner, which observes nothing; `nil` for an observer.
+        package let work: OwnedWork?
     }
 
     /// The rows, in registration order.
@@ -103,10 +107,12 @@ public struct Audit: Sendable, RandomAccessCollection {
     }
 
     /// The observers of all centers of the process: Tether's own, and the foreign centers with
-    /// observers through Tether; center after center, in registration order.
+    /// observers through Tether; center after center, in registration order. The tasks, loops and
+    /// closures of all owners follow, in no order.
     public static func process() -> Audit {
         let cores = CenterCore.ofOwnCenters + ForeignCenters.shared.cores
-        return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))
+        let observers = cores.flatMap { $0.registrations() }
+        return Audit(observers + OwnerTable.shared.work, ledgers: cores.map(\.ledger))
     }
 }
 
@@ -114,7 +120,9 @@ extension Audit.Row {
     /// `nil` for an observer that is not registered, or ends meanwhile: the values would be of
     /// different moments.
     fileprivate init?(_ registration: Registration) {
-        guard let subject = registration.center.subject(of: registration) else { return nil }
+        work = registration.workHook?.work
+        let known = registration.center.subject(of: registration)
+        guard let subject = known ?? (work == nil ? nil : (nil, nil)) else { return nil }
         // In one step: a notification on the way from the pending deliveries to a sequence is then
         // counted once.
         let keeper = registration.keeper
@@ -122,7 +130,7 @@ extension Audit.Row {
             registration.pending?.report(with: keeper)
             ?? (PendingDeliveries.Report(), keeper?.counts ?? RegistrationHook.Counts(0, [:]))
         guard !registration.hasEnded else { return nil }
-        center = Audit.Row.description(of: registration.center)
+        center = work == nil ? Audit.Row.description(of: registration.center) : "none"
         name = subject.name
         sender =
             switch subject.sender {
@@ -161,9 +169,11 @@ extension Audit.Row: CustomStringConvertible {
         let subject = "\(describeName(name)) from \(sender ?? "any sender")"
         let holder = owner.map { "for \($0)" } ?? "for its \(holder)"
         let text =
-            "\(subject) \(holder) on \(target), registered at \(file):\(line)"
-            + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
-        return printable(text)
+            work == nil
+            ? "\(subject) \(holder) on \(target), registered at \(file):\(line)"
+            : "\(target) \(holder), registered at \(file):\(line)"
+        let remarks = notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))"
+        return printable(text + remarks)
     }
 }
 
@@ -233,13 +243,13 @@ extension Audit: CustomStringConvertible {
         let titles = ["registered at", "center", "name", "sender", "owner", "target", "notes"]
         let cells = rows.map { row in
             let texts = [
-                row.center, row.name?.rawValue ?? "any", row.sender ?? "any",
+                row.center, row.name?.rawValue ?? row.any, row.sender ?? row.any,
                 row.owner ?? "its \(row.holder)", row.target,
             ]
             return ["\(row.file):\(row.line)"] + texts.map { printable($0, limit: 28) }
                 + [printable(row.notes.joined(separator: ", "))]
         }
-        let isOneCenter = Set(rows.map(\.center)).count < 2
+        let isOneCenter = Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
         let columns = titles.indices.filter { column in
             let isNeeded = column != 1 || !isOneCenter
             return isNeeded && cells.contains { !$0[column].isEmpty }
@@ -257,6 +267,9 @@ extension Audit: CustomStringConvertible {
 }
 
 extension Audit.Row {
+    /// The cell of a name or sender that is `nil`.
+    fileprivate var any: String { work == nil ? "any" : "none" }
+
     /// The last column.
     package var notes: [String] {
         var notes: [String] = []

@@ -6,6 +6,10 @@
 /// print(OwnerObservers(of: sidebar).audit())
 /// ```
 ///
+/// The owner's tasks, loops over sequences and closures (`Task(owner:)`, `observe(owner:)`,
+/// `OwnerLifetime.whenEnded(_:_:)`) are counted, listed and cancelled as its observers are, until
+/// they end.
+///
 /// Each call reads the owner's present observers. The owner is not retained. An owner that was
 /// deallocated, or is being deinitialised, has no observers. Complexity: O(observers of the owner),
 /// unless the call says otherwise. Any thread.

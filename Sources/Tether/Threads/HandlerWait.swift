@@ -103,7 +103,7 @@ enum HandlerWait {
     /// elsewhere may be missed.
     static func isRunning(_ registration: UInt) -> Bool { !executions(of: registration).isEmpty }
 
-    private static var ownRun: [Execution] { AsyncRun.current.map { [$0] } ?? [] }
+    private static var ownRun: [Execution] { AsyncRun.current.map { Array($0.andOuter) } ?? [] }
 
     private static func executions(of registration: UInt) -> [Execution] {
         // Threads first, because an async call begins before its thread clears the hazard pointer.
@@ -164,7 +164,15 @@ final class AsyncRun: @unchecked Sendable {
 
     /// A separate object, because the handler's tasks inherit the identity and may outlive the
     /// call.
-    final class Identity: Sendable {}
+    final class Identity: Sendable {
+        /// The call whose task started this call, if any: a task of an owner inherits it.
+        fileprivate let outer: Identity?
+
+        fileprivate init(inside outer: Identity?) { self.outer = outer }
+
+        /// The call, and the calls around it.
+        fileprivate var andOuter: some Sequence<Identity> { sequence(first: self, next: \.outer) }
+    }
 
     /// The call around the current task. The task is the handler's own, a child task, or a task
     /// started by the handler.
@@ -174,13 +182,14 @@ final class AsyncRun: @unchecked Sendable {
     /// call at a time (P4).
     private static let underWay = Locked<[UInt: Identity]>([:])
 
-    private var registration: (any AnyObject & Sendable)?
+    private(set) var registration: (any AnyObject & Sendable)?
     private let address: UInt
-    private let identity = Identity()
+    private let identity = Identity(inside: current)
     private var work: Work?
 
-    /// Begins a call, on a thread whose hazard pointer is the registration.
-    init(of registration: any AnyObject & Sendable, _ work: @escaping Work) {
+    /// Begins a call, on a thread whose hazard pointer is the registration, or before other threads
+    /// know the registration.
+    init(of registration: any AnyObject & Sendable, _ work: Work? = nil) {
         self.registration = registration
         address = UInt(bitPattern: ObjectIdentifier(registration))
         self.work = work
@@ -192,19 +201,28 @@ final class AsyncRun: @unchecked Sendable {
     /// All steps run on the handler's actor. So the actor releases the owner, the notification
     /// (O9), and the captures if the call is their last holder.
     func perform(on actor: isolated (any Actor)?) async {
-        await AsyncRun.$current.withValue(identity) {
+        await perform(on: actor) { actor in
             await work?(actor)
             // A `deinit` that waits for the observer is part of the call.
             work = nil
         }
+    }
+
+    /// Runs a body as the call, and ends the call. Called once.
+    func perform<Success>(
+        on actor: isolated (any Actor)?, _ body: (isolated (any Actor)?) async -> Success
+    ) async -> Success {
+        let result = await AsyncRun.$current.withValue(identity) { await body(actor) }
         AsyncRun.underWay.withLock { [address] in $0[address] = nil }
         if tether_is_awaited(address) { HandlerWait.handlerReturned(address) }
         registration = nil
+        return result
     }
 
     /// Whether the current task belongs to the registration's call under way.
     static func isCurrent(for registration: UInt) -> Bool {
-        current.map { $0 === underWay(for: registration) } ?? false
+        guard let current, let call = underWay(for: registration) else { return false }
+        return current.andOuter.contains { $0 === call }
     }
 
     /// The registration's call under way.

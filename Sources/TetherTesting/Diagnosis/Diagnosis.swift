@@ -39,7 +39,8 @@ struct Diagnosis {
         let reason =
             reason(for: object, tracked, holders)
             ?? Reason(
-                words: "it has \(unexplained(object.count, holders, keep: true))",
+                words: "it has "
+                    + unexplained(object.count, holders, keep: true, suspects: suspects(object)),
                 picture: unexplained(object.count, of: tracked.lines))
         return Finding(
             message: "\(tracked.subject(besides: reason.site)) is still alive: \(reason.words)",
@@ -61,7 +62,7 @@ struct Diagnosis {
             return Reason(
                 words:
                     "\(registration.handlerDescription) \(path.sentence(from: .closure)). "
-                    + Diagnosis.remedy(path, isOwner: registration.owner == object.heap.address),
+                    + Diagnosis.remedy(path, in: registration, to: object),
                 site: registration.site,
                 picture: registration.picture(path, to: object.heap, tracked.lines))
         }
@@ -95,11 +96,14 @@ struct Diagnosis {
         }
     }
 
-    private static func remedy(_ path: ReferencePath, isOwner: Bool) -> String {
+    private static func remedy(
+        _ path: ReferencePath, in registration: WatchedRegistration, to object: LeftObject
+    ) -> String {
         if let holder = path.firstHolder {
             return "Capture \(holder) weakly there, or break that path before the test ends."
         }
-        return isOwner ? SelfCapture.remedy : "Capture it weakly there."
+        let isOwner = registration.owner == object.heap.address
+        return isOwner ? registration.remedy : "Capture it weakly there."
     }
 
     // MARK: Observers
@@ -170,6 +174,17 @@ struct Diagnosis {
             ? "" : ", such as the loop over \(sequences.joined(separator: ", or that over "))"
     }
 
+    /// Some of the running tasks of an owner, whose local variables may hold the owner.
+    private func suspects(_ owner: LeftObject) -> String {
+        let tasks = registrations.lazy.filter { registration in
+            registration.work != nil && registration.owner == owner.heap.address
+                && registration.isRunning
+        }.prefix(3).map(\.handlerDescription)
+        return tasks.isEmpty
+            ? ""
+            : "\(tasks.joined(separator: ", or ")), which still runs (a `guard let self` before its loop?), "
+    }
+
     private func references(_ count: Int) -> String {
         count == 1 ? "1 strong reference" : "\(count) strong references"
     }
@@ -180,7 +195,9 @@ struct Diagnosis {
         return picture.diagram
     }
 
-    private func unexplained(_ count: Int, _ holders: Holders, keep: Bool) -> String {
+    private func unexplained(
+        _ count: Int, _ holders: Holders, keep: Bool, suspects: String = ""
+    ) -> String {
         let references = references(count)
         guard Memory.isReadable else {
             return "\(references). Their holders are unknown, because this process may not read "
@@ -197,7 +214,7 @@ struct Diagnosis {
         }
         return keep
             ? "\(references). No handler, notification or object of this scope holds it. Look for: "
-                + "a local variable outside the body, a global, a task, a thread, a closure of the "
+                + "\(suspects)a local variable outside the body, a global, a task, a thread, a closure of the "
                 + "test's own\(loops), a capture that cannot be inspected (Mutex, any Error). "
                 + "If it is kept on purpose, call `keep(_:)`."
             : "\(references). Nothing in this scope holds it. Look for: a local variable outside "

@@ -76,9 +76,10 @@ final class Holders {
         handlers[target].map { ($0.place, $0.path) }
     }
 
-    /// The registrations with an owner and a running handler, by the address of the owner.
+    /// The registrations with an owner and a running handler, by the address of the owner. A task
+    /// runs without its owner.
     private lazy var running: [UInt: WatchedRegistration] = Dictionary(
-        registrations.filter(\.isRunning).compactMap { registration in
+        registrations.filter { $0.isRunning && $0.work == nil }.compactMap { registration in
             registration.owner.map { ($0, registration) }
         }
     ) { first, _ in first }

@@ -39,7 +39,7 @@ extension Audit {
         diagram.heads =
             ["posted", "owner, and where it observes"] + (hasTargets ? ["runs on"] : [])
         let boxes = groups.flatMap { $0.boxes.map(\.content) }
-        let subjectBoxes = Audit.numbers(of: boxes.map(\.subject)) {
+        let subjectBoxes = Audit.numbers(of: boxes.map(\.subject).filter { !$0.isEmpty }) {
             diagram.add(Diagram.Box($0, .pill, .green, column: 0))
         }
         let targetBoxes = Audit.numbers(of: hasTargets ? boxes.map(\.target) : []) {
@@ -128,12 +128,13 @@ extension Audit {
     }
 
     /// For each row a line for the name, one for the sender, if any, and one for the center, if
-    /// there are several.
+    /// there are several; none for a task, which observes nothing.
     private var subjects: [[String]] {
         var senders = Instances()
-        let isOneCenter = Set(rows.map(\.center)).count < 2
+        let isOneCenter = Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
         return rows.map { row in
-            [describeName(row.name)]
+            if row.work != nil { return [] }
+            return [describeName(row.name)]
                 + (row.sender.map { ["from \(row.isSenderObject ? senders.name(of: $0) : $0)"] }
                     ?? [])
                 + (isOneCenter ? [] : ["on \(row.center)"])

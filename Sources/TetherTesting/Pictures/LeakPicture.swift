@@ -14,7 +14,7 @@ struct LeakPicture {
 
     /// Begins with a registration's handler.
     init(handlerOf registration: WatchedRegistration) {
-        self.init(["handler of \(registration.subject)", "\(registration.site)"])
+        self.init([registration.pictureTitle, "\(registration.site)"])
     }
 
     /// Adds an object, held by the last box in the property named by the label.
@@ -58,6 +58,16 @@ extension LeakTracker.Tracked {
 
 extension WatchedRegistration {
     var subject: String { describeName(name) }
+
+    /// The registered code in a picture.
+    fileprivate var pictureTitle: String {
+        switch work {
+        case nil: "handler of \(subject)"
+        case .task: "task"
+        case .loop: "loop"
+        case .closure: "closure of whenEnded"
+        }
+    }
 
     /// The lines of the token in a picture.
     var tokenLines: [String] { ["token for \(subject)", "\(site)"] }

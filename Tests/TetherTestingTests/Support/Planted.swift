@@ -53,6 +53,8 @@ final class Keep: @unchecked Sendable {
     private let lock = NSLock()
     private var objects: [Any] = []
 
+    var all: [Any] { lock.withLock { objects } }
+
     func add(_ object: Any) { lock.withLock { objects.append(object) } }
 
     var isEmpty: Bool { lock.withLock { objects.isEmpty } }

@@ -94,13 +94,18 @@ struct Event {
             ])
     }
 
-    /// `nil` for an observer in no center.
+    /// `nil` for a registration in no center, but for the work of an owner.
     static func observerEnds(_ registration: Registration, because cause: EndCause) -> Event? {
-        registration.center.subject(of: registration).map {
-            Event(
-                .begin, "end of observer \(describeName($0.name))",
-                ["observer": registration.site.json, "because": cause.rawValue.json])
+        let title: String
+        if let work = registration.workHook?.targetDescription {
+            title = "end of \(work)"
+        } else if let subject = registration.center.subject(of: registration) {
+            title = "end of observer \(describeName(subject.name))"
+        } else {
+            return nil
         }
+        return Event(
+            .begin, title, ["observer": registration.site.json, "because": cause.rawValue.json])
     }
 
     static func ownerEnds(_ record: OwnerRecord) -> Event {
@@ -112,6 +117,11 @@ struct Event {
 
     static func asyncCall(_ site: RegistrationSite) -> Event {
         Event(.asyncBegin, "async handler", ["observer": site.json])
+    }
+
+    /// The run of an owner's task or loop.
+    static func work(_ label: String, at site: RegistrationSite?) -> Event {
+        Event(.asyncBegin, label, site.map { ["observer": $0.json] } ?? [:])
     }
 
     static func asyncEnd(_ begun: Moment) -> Event { Event(.asyncEnd, "", begun: begun) }
@@ -152,6 +162,7 @@ struct Event {
 enum EndCause: String, Sendable {
     case stopped = "it was cancelled or replaced"
     case usedUp = "it was called once"
+    case returned = "its operation returned"
     case deliveryDropped = "its one delivery was dropped"
     case ownerEnded = "its owner ends"
     case senderEnded = "its sender or center ended"

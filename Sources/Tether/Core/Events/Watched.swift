@@ -14,24 +14,36 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package let center: RegistrationWatch.CenterNumber
     /// Whether an async sequence takes the deliveries in a target's place.
     package let isSequence: Bool
+    /// The work of an owner, which is no observer.
+    package let work: OwnedWork?
     /// The address of the owner that bounds the observer's life.
     package let owner: UInt?
+    /// The type of that owner.
+    package let ownerType: String?
     private let registration: Unowned<Registration>
     private let tokenReference: OwnerReference<AnyObject>
 
     init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
         self.registration = Unowned(registration)
         tokenReference = OwnerReference(token)
-        owner = registration.owned?.record.map { UInt(bitPattern: $0.identity) }
+        let record = registration.owned?.record
+        owner = record.map { UInt(bitPattern: $0.identity) }
+        ownerType = record.map(\.typeName)
         self.name = name
         id = registration.address
         (file, line) = (registration.site.file, registration.site.line)
         center = registration.center.number
-        isSequence = registration.keeper != nil
+        work = registration.workHook?.work
+        isSequence = registration.keeper != nil && work == nil
     }
 
     private var deliveries: PendingDeliveries? { registration.live?.pending }
     package var isActive: Bool { registration.live != nil }
+
+    /// Whether the owner of running work has ended, or had no list any more.
+    package var hasOwnerEnded: Bool {
+        registration.take()?.owned?.record?.reference.hasEnded ?? true
+    }
 
     /// The address of the token, not retained, and its number of strong references; `nil` after the
     /// deallocation.

@@ -123,6 +123,13 @@ final class OwnerTable: Sendable {
         }
     }
 
+    /// The tasks, loops and closures of all owners, not retained, in no order.
+    var work: [Unowned<Registration>] {
+        shards.flatMap { shard in
+            shard.records.withLock { $0.elements.flatMap { $0.state.attachments.work } }
+        }
+    }
+
     func hasRecord(of identity: ObjectIdentifier) -> Bool {
         shard(of: identity).records.withLock { unsafe $0.find(identity) != nil }
     }
@@ -181,6 +188,7 @@ final class OwnerTable: Sendable {
 
     private static func end(_ registration: OwnedRegistration) {
         let token = registration.token.take()
+        for hook in registration.details?.hooks ?? [] { hook.ownerEnds() }
         withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
     }
 
@@ -288,8 +296,10 @@ extension HashChains<OwnerRecord> {
 
     var hash: UInt { OwnerRecord.chainHash(identity) }
 
+    var typeName: String { "\(type)" }
+
     /// The object's type and address. Does not retain the object.
-    var instance: String { describeInstance(of: "\(type)", at: identity) }
+    var instance: String { describeInstance(of: typeName, at: identity) }
 
     func description(as role: String) -> String {
         reference.hasEnded ? "a deallocated \(role)" : instance
@@ -396,4 +406,11 @@ extension HashChains<OwnerRecord> {
 
     /// The observers as tokens for their users. A registration without a token is no observer.
     var tokens: [any Token] { sequence(first: first, next: { $0?.next }).compactMap { $0?.token } }
+
+    /// The registrations of tasks, loops and closures.
+    var work: [Unowned<Registration>] {
+        sequence(first: first, next: { $0?.next }).compactMap { registration in
+            registration?.workHook == nil ? nil : registration.map { Unowned($0) }
+        }
+    }
 }

@@ -503,11 +503,14 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     }
 
     /// Makes a registration for the end of its future owner, which the hook reports. The
-    /// registration names a center without being added, and has no observer.
-    convenience init(outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite) {
+    /// registration names a center without being added. The handler is never called; it holds what
+    /// leak checks look through.
+    convenience init(
+        outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite,
+        holding held: @escaping Handler<AnyObject> = { _, _ in }
+    ) {
         self.init(
-            center: center, details: Details(hooks: [hook]), flags: 0, site: site,
-            handler: { (_: AnyObject, _: Notification) in })
+            center: center, details: Details(hooks: [hook]), flags: 0, site: site, handler: held)
     }
 
     private struct Form<Owner: AnyObject> { let function: Handler<Owner> }

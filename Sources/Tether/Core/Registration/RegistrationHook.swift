@@ -24,6 +24,12 @@ class RegistrationHook: @unchecked Sendable {
     /// ends a once registration after the call.
     var callsReturnLater: Bool { false }
 
+    /// The work whose registration this is, if it is in no center.
+    var work: OwnedWork? { nil }
+
+    /// Called before `ended`, if the owner's end ends the registration.
+    func ownerEnds() {}
+
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}
 
@@ -36,4 +42,19 @@ class RegistrationHook: @unchecked Sendable {
     /// The number of deliveries that the hook keeps for the registration, and the numbers of its
     /// drops.
     var counts: Counts { (0, [:]) }
+}
+
+/// Work that ends with an owner, and is no observer.
+package enum OwnedWork: Sendable {
+    /// `Task(owner:)`.
+    case task
+    /// The task of `observe(owner:)` of an async sequence.
+    case loop
+    /// The closure of `OwnerLifetime.whenEnded(_:_:)`.
+    case closure
+}
+
+extension Registration {
+    /// The hook of the registration's work; `nil` for an observer.
+    final var workHook: RegistrationHook? { details?.hooks.first { $0.work != nil } }
 }

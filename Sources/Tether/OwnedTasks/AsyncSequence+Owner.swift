@@ -1,0 +1,199 @@
+// `observe(owner:)` of async sequences. A handler that is synchronous, async or isolated to a global
+// actor has one form, because a closure takes its caller's actor, as a task's does. The form for an
+// actor as owner takes a handler isolated to the actor.
+
+extension AsyncSequence where Self: Sendable {
+    /// Calls a handler with each element, as long as an object, the owner, lives.
+    ///
+    /// ```swift
+    /// Observations { model.title }.observe(owner: self) { sidebar, title in
+    ///     sidebar.show(title)
+    /// }
+    /// ```
+    ///
+    /// For any async sequence: `Observations`, `AsyncStream`, the notifications of a center, the
+    /// bytes of a `URLSession`. The handler receives the owner, and needs no `[weak self]`. It may
+    /// be synchronous or async. It runs on its caller's actor, as the closure of a `Task` does, or
+    /// on the actor that it names (`{ @MainActor sidebar, title in … }`), and so does the loop. One
+    /// call follows the other, in the order of the elements.
+    ///
+    /// *The owner* is retained for each call, and not while the loop waits for the next element.
+    /// When it ends, the loop is cancelled, as a task of `Task(owner:)` is, and no further call
+    /// begins. An async call under way keeps its owner until the return. A synchronous or async
+    /// handler without an actor may receive an owner that is not `Sendable` on another thread; the
+    /// caller answers for that, as with `observe` of a center.
+    ///
+    /// *The end*: the loop ends with the owner, with the sequence, with `cancel()` of the result, or
+    /// with an error of the sequence, which the result throws. A sequence that ignores cancellation
+    /// keeps its loop waiting, but no handler is called.
+    ///
+    /// Complexity: O(1) for each element. Any thread.
+    /// - Parameters:
+    ///   - owner: The object whose end cancels the loop.
+    ///   - fileID: The file of the call, for audits and reports.
+    ///   - line: The line of the call.
+    ///   - handler: The code to run for each element.
+    /// - Returns: The task of the loop, which need not be kept.
+    @discardableResult
+    @_disfavoredOverload
+    public func observe<Owner: AnyObject>(
+        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext _ handler:
+            @escaping @Sendable @isolated(any) (Owner, Element) async
+            -> Void
+    ) -> Task<Void, any Error> {
+        let loop = OwnedLoop(over: self, owner: owner, handler)
+        return OwnedTask.startThrowing(
+            loop.start(at: CallSite(fileID, line, call: "observe(owner:_:)")), owner: owner,
+            holding: { _, _ in withExtendedLifetime(handler) {} },
+            operation: { actor in
+                do {
+                    return .success(try await loop.run(on: actor))
+                } catch {
+                    return .failure(error)
+                }
+            })
+    }
+
+    /// Calls a handler isolated to an actor, the owner, with each element, as long as the actor
+    /// lives.
+    ///
+    /// ```swift
+    /// stream.observe(owner: self) { (index: isolated Index, entry) in
+    ///     index.add(entry)              // on the actor: no `await`
+    /// }
+    /// ```
+    ///
+    /// The owner is retained while an element waits for the actor, and for the call. All else is as
+    /// for a handler that takes any owner.
+    @discardableResult
+    public func observe<Owner: Actor>(
+        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
+    ) -> Task<Void, any Error> where Element: Sendable {
+        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
+            await callUnlessCancelled(on: owner, element, handler)
+        }
+        return observe(owner: owner, fileID: fileID, line: line, called)
+    }
+
+    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see Observe.swift.
+    @_documentation(visibility: internal)
+    @discardableResult
+    @_disfavoredOverload
+    public func observe<Owner: AnyObject>(
+        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        nonsending _: Never? = nil,
+        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
+    ) -> Task<Void, any Error> {
+        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
+            // SAFETY: the handler runs where this closure runs.
+            nonisolated(unsafe) let (owner, element) = (owner, element)
+            unsafe await handler(owner, element)
+        }
+        return observe(owner: owner, fileID: fileID, line: line, called)
+    }
+}
+
+extension AsyncSequence where Self: Sendable, Failure == Never {
+    /// Calls a handler with each element of a sequence that never fails, as long as an object, the
+    /// owner, lives.
+    ///
+    /// As for a sequence that may fail, but the result throws nothing.
+    @discardableResult
+    @_disfavoredOverload
+    public func observe<Owner: AnyObject>(
+        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext _ handler:
+            @escaping @Sendable @isolated(any) (Owner, Element) async
+            -> Void
+    ) -> Task<Void, Never> {
+        let loop = OwnedLoop(over: self, owner: owner, handler)
+        return OwnedTask.start(
+            loop.start(at: CallSite(fileID, line, call: "observe(owner:_:)")), owner: owner,
+            holding: { _, _ in withExtendedLifetime(handler) {} },
+            operation: { actor in
+                await loop.run(on: actor)
+            })
+    }
+
+    /// Calls a handler isolated to an actor, the owner, with each element of a sequence that never
+    /// fails, as long as the actor lives.
+    @discardableResult
+    public func observe<Owner: Actor>(
+        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
+    ) -> Task<Void, Never> where Element: Sendable {
+        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
+            await callUnlessCancelled(on: owner, element, handler)
+        }
+        return observe(owner: owner, fileID: fileID, line: line, called)
+    }
+
+    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see Observe.swift.
+    @_documentation(visibility: internal)
+    @discardableResult
+    @_disfavoredOverload
+    public func observe<Owner: AnyObject>(
+        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        nonsending _: Never? = nil,
+        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
+    ) -> Task<Void, Never> {
+        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
+            // SAFETY: the handler runs where this closure runs.
+            nonisolated(unsafe) let (owner, element) = (owner, element)
+            unsafe await handler(owner, element)
+        }
+        return observe(owner: owner, fileID: fileID, line: line, called)
+    }
+}
+
+/// Calls a handler on its owner, which may have become free after a cancellation.
+private func callUnlessCancelled<Owner: Actor, Element: Sendable>(
+    on owner: isolated Owner, _ element: Element, _ handler: (isolated Owner, Element) -> Void
+) {
+    if !Task.isCancelled { handler(owner, element) }
+}
+
+/// The loop of one `observe(owner:)`. Retains the owner for each call alone.
+private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: Sendable {
+    typealias Handler = @Sendable @isolated(any) (Owner, Elements.Element) async -> Void
+
+    private let elements: Elements
+    private let owner: OwnerReference<Owner>
+    let handler: Handler
+
+    init(over elements: Elements, owner: Owner, _ handler: @escaping Handler) {
+        self.elements = elements
+        self.owner = OwnerReference(owner)
+        self.handler = handler
+    }
+
+    func start(at site: CallSite) -> OwnedTask.Start {
+        OwnedTask.Start(
+            kind: .loop, label: "loop over \(Elements.self)", name: nil, priority: nil,
+            actor: handler.isolation, site: site)
+    }
+
+    /// Runs on the handler's actor, and so do the iterator and the elements.
+    func run(on actor: isolated (any Actor)?) async throws(Elements.Failure) {
+        var iterator = elements.makeAsyncIterator()
+        while let element = try await iterator.next(isolation: actor) {
+            guard await call(with: element, on: actor) else { return }
+        }
+    }
+
+    /// Calls the handler; false if the owner or the loop has ended. A function of its own, so that
+    /// owner and element are released before the next wait.
+    private func call(with element: Elements.Element, on actor: isolated (any Actor)?) async
+        -> Bool
+    {
+        guard !Task.isCancelled, let owner = owner.take() else { return false }
+        // SAFETY: both stay on the handler's actor, where this function runs. Without an actor the
+        // caller answers for the owner, as in `observe` of a center.
+        nonisolated(unsafe) let argument = owner
+        nonisolated(unsafe) let element = element
+        unsafe await handler(argument, element)
+        return true
+    }
+}

@@ -1,0 +1,89 @@
+extension Task where Failure == Never {
+    /// Starts a task that is cancelled when an object, the owner, ends.
+    ///
+    /// ```swift
+    /// Task(owner: self) { [weak self] in
+    ///     while !Task.isCancelled {
+    ///         await self?.refresh()
+    ///         try? await Task.sleep(for: .seconds(60))
+    ///     }
+    /// }                                         // nothing to store, nothing to cancel
+    /// ```
+    ///
+    /// The task is cancelled when the owner's last strong reference is released, before the first
+    /// line of its `deinit`, at the moment when the owner's observers end. Where the Objective-C
+    /// runtime gives the signal, that is after the body of `deinit`. As every cancellation, this
+    /// one sets a flag. An operation that ignores `Task.isCancelled` goes on, and a leak check
+    /// names it.
+    ///
+    /// The task does not retain the owner, but its operation retains what it captures. Capture the
+    /// owner weakly, and take it for one step at a time. `self.` must be written, so that a capture
+    /// is seen. An owner that the operation captures ends after the return; a leak check names an
+    /// operation that never returns.
+    ///
+    /// Actor, priority and task-local values are those of `Task.init(priority:operation:)`, and the
+    /// operation begins where it would begin there. If the owner is already being deinitialised,
+    /// the task starts cancelled. `OwnerObservers(of:)` counts and cancels the task, and an audit
+    /// lists it as "task", until the operation has returned. Complexity: O(1). Any thread.
+    /// - Parameters:
+    ///   - owner: The object whose end cancels the task.
+    ///   - name: The name of the task, for debuggers and audits.
+    ///   - priority: The priority; the current task's if omitted.
+    ///   - fileID: The file of the call, for audits and reports.
+    ///   - line: The line of the call.
+    ///   - operation: The code to run.
+    @discardableResult
+    public init<Owner: AnyObject>(
+        owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Success
+    ) {
+        // SAFETY: only the task calls the operation; leak checks read it.
+        nonisolated(unsafe) let operation = operation
+        let start = OwnedTask.Start(
+            taskNamed: name, priority: priority, on: unsafe operation.isolation,
+            at: CallSite(fileID, line, call: "Task.init(owner:)"))
+        self = OwnedTask.start(
+            start, owner: owner, holding: { _, _ in unsafe withExtendedLifetime(operation) {} },
+            operation: { _ in
+                unsafe await operation()
+            })
+    }
+}
+
+extension Task where Failure == any Error {
+    /// Starts a task that may throw, and is cancelled when an object, the owner, ends.
+    ///
+    /// See `init(owner:name:priority:fileID:line:operation:)` of a task that does not throw.
+    @discardableResult
+    public init<Owner: AnyObject>(
+        owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
+    ) {
+        // SAFETY: only the task calls the operation; leak checks read it.
+        nonisolated(unsafe) let operation = operation
+        let start = OwnedTask.Start(
+            taskNamed: name, priority: priority, on: unsafe operation.isolation,
+            at: CallSite(fileID, line, call: "Task.init(owner:)"))
+        self = OwnedTask.startThrowing(
+            start, owner: owner, holding: { _, _ in unsafe withExtendedLifetime(operation) {} },
+            operation: { _ in
+                do {
+                    return .success(unsafe try await operation())
+                } catch {
+                    return .failure(error)
+                }
+            })
+    }
+}
+
+extension OwnedTask.Start {
+    fileprivate init(
+        taskNamed name: String?, priority: TaskPriority?, on actor: (any Actor)?, at site: CallSite
+    ) {
+        self.init(
+            kind: .task, label: name.map { "task \($0)" } ?? "task", name: name,
+            priority: priority, actor: actor, site: site)
+    }
+}

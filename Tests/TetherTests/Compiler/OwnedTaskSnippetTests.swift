@@ -1,0 +1,121 @@
+#if os(Linux)
+
+import Testing
+
+/// Tasks, loops and closures of owners, as a user may write them: asked of the compiler.
+@Suite struct OwnedTaskSnippetTests {
+    private static let program = """
+        import Foundation
+        import Observation
+        import Tether
+
+        @globalActor actor Kitchen { static let shared = Kitchen() }
+
+        @MainActor @Observable final class Model { var title = "" }
+
+        final class NotSendable { var count = 0 }
+
+        @MainActor final class Sidebar {
+            var title = ""
+            var content = NotSendable()
+            func show(_ title: String) { self.title = title }
+            func load(_ title: String) async { self.title = title }
+            func loadAll() async throws {}
+
+            func watch(_ model: Model, _ titles: AsyncStream<String>, _ lines: AsyncThrowingStream<String, any Error>) {
+                Observations { model.title }.observe(owner: self) { sidebar, title in sidebar.show(title) }
+                titles.observe(owner: self) { sidebar, title in sidebar.title = title }
+                titles.observe(owner: self) { sidebar, title in await sidebar.load(title) }
+                titles.observe(owner: self) { @MainActor sidebar, title in sidebar.show(title) }
+                let loop = lines.observe(owner: self) { sidebar, line in sidebar.show(line) }
+                Task(owner: self) { try await loop.value }
+                Task(owner: self) { self.title = "" }
+                Task(owner: self, name: "load", priority: .low) { [weak self] in await self?.load("") }
+                Task(owner: self) { try await self.loadAll() }
+                Task(owner: self) { [content] in content.count += 1 }
+                OwnerLifetime.whenEnded(self) { print("ended") }
+            }
+        }
+
+        actor Index {
+            var entries: [String] = []
+            func add(_ entry: String) { entries.append(entry) }
+
+            func watch(_ titles: AsyncStream<String>) {
+                titles.observe(owner: self) { (index: isolated Index, title) in index.entries.append(title) }
+                titles.observe(owner: self) { $0.add($1) }
+                titles.observe(owner: self) { index, title in await index.add(title) }
+                Task(owner: self) { self.add("") }
+                OwnerLifetime.whenEnded(self) {}
+            }
+        }
+
+        nonisolated final class Library: Sendable {
+            func save() async {}
+            func saved(_ title: String) {}
+        }
+
+        nonisolated func use(
+            _ center: ObserverCenter, _ titles: AsyncStream<String>, _ sidebar: Sidebar, _ library: Library,
+            _ owner: NotSendable
+        ) async {
+            titles.observe(owner: library) { library, title in library.saved(title) }
+            titles.observe(owner: sidebar) { @MainActor sidebar, title in sidebar.show(title) }
+            titles.observe(owner: library) { @Kitchen library, title in library.saved(title) }
+            titles.observe(owner: library, keep)
+            titles.map { $0.count }.observe(owner: library) { library, count in print(count) }
+            center.notifications(named: nil).observe(owner: library) { library, note in
+                print(note.name.rawValue)
+                await library.save()
+            }
+            center.notifications(named: nil).observe(owner: sidebar) { @MainActor sidebar, note in
+                sidebar.title = note.name.rawValue
+            }
+            let value: Int = await Task(owner: library) { 1 }.value
+            await titles.observe(owner: library) { _, _ in }.value
+            Task(owner: owner) { print(value) }
+            OwnerLifetime.whenEnded(owner) {}
+        }
+
+        @Sendable nonisolated func keep(_ library: Library, _ title: String) async {}
+
+        """
+
+    @Test(
+        arguments: [5, 6],
+        [
+            [], ["-enable-upcoming-feature", "NonisolatedNonsendingByDefault"],
+            ["-default-isolation", "MainActor"],
+        ])
+    func `P3 O12 O13 work of owners compiles in each language mode and isolation`(
+        mode: Int, options: [String]
+    ) throws {
+        let text = try Compiler(mode: mode, options: options).diagnostics(
+            of: OwnedTaskSnippetTests.program)
+        #expect(text == "")
+    }
+
+    @Test func `O12 self must be written in the operation, and an owner must be an object`() throws
+    {
+        let program = """
+            import Tether
+
+            final class Sidebar: Sendable {
+                func load() async {}
+                func start() {
+                    Task(owner: self) { await load() }
+                    OwnerLifetime.whenEnded(self) { start() }
+                    Task(owner: 1) {}
+                }
+            }
+            """
+        let text = try Compiler().diagnostics(of: program)
+        #expect(
+            text.contains("Snippet.swift:6:35: error: call to method 'load' in closure requires"))
+        #expect(
+            text.contains("Snippet.swift:7:41: error: call to method 'start' in closure requires"))
+        #expect(text.contains("Snippet.swift:8:9: error: no exact matches in call to initializer"))
+    }
+}
+
+#endif

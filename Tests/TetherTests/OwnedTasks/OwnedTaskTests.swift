@@ -1,0 +1,269 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Tasks that end with their owners.
+@Suite struct OwnedTaskTests {
+    private final class Owner: Sendable {}
+    private struct Failure: Error, Equatable {}
+    private enum Local { @TaskLocal static var value = "none" }
+
+    private let log = Log<String>()
+
+    /// Waits until the current task is cancelled.
+    private static func cancellation() async {
+        let gate = AsyncGate()
+        await withTaskCancellationHandler {
+            await gate.pass()
+        } onCancel: {
+            gate.open()
+        }
+    }
+
+    // MARK: The owner's end
+
+    @Test func `O12 O2 a task is cancelled before its owner's deinit, and does not retain it`()
+        async
+    {
+        let (log, begun) = (log, AsyncGate())
+        let owner = Holder(LoggedObject("owner", log))
+        let task = Task(owner: owner.object!) {
+            begun.open()
+            await withTaskCancellationHandler {
+                await OwnedTaskTests.cancellation()
+            } onCancel: {
+                log.add("cancelled")
+            }
+        }
+        await begun.pass()
+        owner.release()
+        await task.value
+        #expect(log.entries == ["cancelled", "owner deinit"])
+        #expect(task.isCancelled)
+    }
+
+    @Test func `O12 O14 tasks and closures of an owner end in the order of their beginnings`()
+        async
+    {
+        let (log, begun) = (log, AsyncGate())
+        let owner = Holder(Owner())
+        OwnerLifetime.whenEnded(owner.object!) { log.add("first") }
+        let task = Task(owner: owner.object!) {
+            await withTaskCancellationHandler {
+                begun.open()
+                await OwnedTaskTests.cancellation()
+            } onCancel: {
+                log.add("cancelled")
+            }
+        }
+        OwnerLifetime.whenEnded(owner.object!) { log.add("last") }
+        await begun.pass()
+        owner.release()
+        await task.value
+        #expect(log.entries == ["first", "cancelled", "last"])
+    }
+
+    @Test func `O12 O8 a task of an owner that is being deinitialised starts cancelled`() async {
+        let log = log
+        let result = Box<Task<Bool, Never>?>()
+        let owner = Holder(
+            LoggedObject("owner", log) { owner in
+                result.set(Task(owner: owner) { Task.isCancelled })
+                log.add("\(OwnerObservers(of: owner).count)")
+            })
+        owner.release()
+        #expect(await result.value?.value == true)
+        #expect(log.entries == ["owner deinit", "0"])
+    }
+
+    @Test func `O12 a task that captures its owner keeps it until the return`() async {
+        let (log, gate) = (log, AsyncGate())
+        let owner = Holder(LoggedObject("owner", log))
+        let task = Task(owner: owner.object!) { [object = owner.object!] in
+            await gate.pass()
+            log.add("captured by \(object.name)")
+        }
+        owner.release()
+        #expect(log.entries == [] && !task.isCancelled)
+        gate.open()
+        await task.value
+        #expect(
+            await inTime {
+                while log.entries.count < 2, !Task.isCancelled { await Task.yield() }
+            })
+        #expect(log.entries == ["captured by owner", "owner deinit"])
+    }
+
+    // MARK: The result
+
+    @Test func `O12 a task returns its value, or throws its error, and is not cancelled`()
+        async throws
+    {
+        let owner = Owner()
+        let value = Task(owner: owner) { 42 }
+        #expect(await value.value == 42)
+        let failure = Task(owner: owner) { () async throws -> Int in throw Failure() }
+        await #expect(throws: Failure()) { try await failure.value }
+        let success = Task(owner: owner) { () async throws -> Int in 43 }
+        #expect(try await success.value == 43)
+        #expect(!value.isCancelled && !failure.isCancelled && !success.isCancelled)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `O12 M9 tasks that have returned leave nothing in the owner's list`() async {
+        let owner = Owner()
+        for _ in 0..<50 {
+            let task = Task(owner: owner) {}
+            await task.value
+            #expect(!task.isCancelled)
+            #expect(OwnerObservers(of: owner).isEmpty && !Trace(owner).hasRecord)
+        }
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `O12 R8 the captures of a task are released with its return`() async {
+        let log = log
+        let owner = Owner()
+        let task = Task(owner: owner) { [captured = LoggedObject("captured", log)] in
+            captured.touch()
+        }
+        await task.value
+        #expect(
+            await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
+        withExtendedLifetime((owner, task)) {}
+    }
+
+    // MARK: What a task inherits
+
+    @MainActor @Test
+    func `O12 a task begins on its caller's actor, in the order of starts among other tasks`()
+        async
+    {
+        let (log, owner) = (log, Owner())
+        var tasks: [Task<Void, Never>] = []
+        for number in 0..<20 {
+            tasks.append(
+                Task(owner: owner) {
+                    MainActor.assertIsolated()
+                    log.add("\(number)")
+                })
+            tasks.append(
+                Task {
+                    MainActor.assertIsolated()
+                    log.add("\(number)'")
+                })
+        }
+        for task in tasks { await task.value }
+        #expect(log.entries == (0..<20).flatMap { ["\($0)", "\($0)'"] })
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test(.ownThread) func `O12 a task of an actor needs one job of the actor's executor to begin`()
+    {
+        let (log, executor, owner) = (log, ManualExecutor(), Owner())
+        let recorder = Recorder(on: executor, log: log)
+        let done = Latch()
+        Task(owner: owner) {
+            await recorder.start(for: owner) { done.open() }
+        }
+        // The call of `start`, then the task's first line.
+        executor.runNext()
+        executor.runNext()
+        done.pass()
+        #expect(log.entries == ["begun"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `O12 a task has its caller's task-local values and priority, or its own`() async {
+        let owner = Owner()
+        let inherited = await Local.$value.withValue("local") {
+            await Task(owner: owner) { Local.value }.value
+        }
+        #expect(inherited == "local")
+        #expect(
+            await Task(owner: owner, priority: .background) { Task.basePriority }.value
+                == .background)
+        let outer = Task(priority: .utility) {
+            await Task(owner: owner) { Task.basePriority }.value
+        }
+        #expect(await outer.value == .utility)
+        #expect(await Task(owner: owner, name: "saver") { Task.name }.value == "saver")
+        withExtendedLifetime(owner) {}
+    }
+
+    // MARK: The owner's list
+
+    @Test func `O12 O7 the list of an owner counts, audits and cancels its tasks`() async throws {
+        let (begun, owner) = (AsyncGate(), Owner())
+        let line = UInt(#line + 1)
+        let task = Task(owner: owner) {
+            begun.open()
+            await OwnedTaskTests.cancellation()
+        }
+        let named = Task(owner: owner, name: "poll") { await OwnedTaskTests.cancellation() }
+        await begun.pass()
+        let observers = OwnerObservers(of: owner)
+        #expect(observers.count == 2)
+        let rows = observers.audit().rows
+        try #require(rows.count == 2)
+        #expect(rows.map(\.target) == ["task", "task poll"])
+        #expect(rows[0].file == "TetherTests/OwnedTaskTests.swift" && rows[0].line == Int(line))
+        #expect(rows[0].owner?.hasPrefix("Owner") == true && rows[0].center == "none")
+        #expect(rows[0].description.hasPrefix("task for Owner"))
+        #expect(Audit.process().contains { $0 == rows[0] })
+        observers.cancel()
+        await task.value
+        await named.value
+        #expect(task.isCancelled && named.isCancelled && observers.isEmpty)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `O12 R2 a token of a task waits until the operation has returned`() async throws {
+        let (log, begun, gate, owner) = (log, AsyncGate(), AsyncGate(), Owner())
+        Task(owner: owner) {
+            begun.open()
+            await gate.pass()
+            log.add("returned \(Task.isCancelled)")
+        }
+        await begun.pass()
+        let token = try #require(OwnerObservers(of: owner).first { _ in true })
+        let address = try #require(token.registration).address
+        let waiting = Task {
+            await token.cancelAndWait()
+            log.add("waited")
+        }
+        #expect(await isWaitedFor(address))
+        gate.open()
+        await waiting.value
+        #expect(log.entries == ["returned true", "waited"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `O12 R2 a task in a handler does not wait for the handler around it`() async {
+        let (center, log, gate) = (ObserverCenter(), log, AsyncGate())
+        let token = Box<NotificationObserver?>()
+        let owner = Owner()
+        token.set(
+            center.observe(.sample) { _ in
+                await Task(owner: owner) { _ = await token.value?.cancelAndWait() }.value
+                log.add("returned")
+                gate.open()
+            })
+        center.post(name: .sample, object: nil)
+        await gate.pass()
+        #expect(log.entries == ["returned"])
+        token.drop()
+        withExtendedLifetime(owner) {}
+    }
+}
+
+extension Recorder {
+    /// Starts a task that is isolated to this actor.
+    fileprivate func start(for owner: some AnyObject, _ done: @escaping @Sendable () -> Void) {
+        Task(owner: owner) {
+            self.record("begun")
+            done()
+        }
+    }
+}
