@@ -117,7 +117,7 @@ import Testing
             let task = Task(owner: owner) {}
             await task.value
             #expect(!task.isCancelled)
-            #expect(OwnerObservers(of: owner).isEmpty && !Trace(owner).hasRecord)
+            #expect(OwnerObservers(of: owner).isEmpty && !ObjectProbe(owner).hasRecord)
         }
         withExtendedLifetime(owner) {}
     }

@@ -46,7 +46,7 @@ import Testing
         #expect(token.isActive && log.entries == [])
         token.cancel()
         #expect(!token.isActive && log.entries == ["captured deinit"])
-        #expect(!Trace(owner.object!).hasRecord)
+        #expect(!ObjectProbe(owner.object!).hasRecord)
         owner.release()
         #expect(log.entries == ["captured deinit", "owner deinit"])
     }

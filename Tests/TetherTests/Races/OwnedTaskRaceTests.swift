@@ -56,12 +56,12 @@ extension Races {
         @Test func `O12 a task that returns while its owner ends leaves nothing`() throws {
             struct Fixture: Sendable {
                 let owner = Holder(Owner())
-                let trace: Trace
+                let trace: ObjectProbe
                 let gate = AsyncGate()
                 let task: Task<Void, Never>
 
                 init() {
-                    trace = Trace(owner.object!)
+                    trace = ObjectProbe(owner.object!)
                     task = Task(owner: owner.object!) { [gate] in await gate.pass() }
                 }
             }
