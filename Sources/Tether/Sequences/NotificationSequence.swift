@@ -43,6 +43,12 @@ public struct NotificationSequence<Element>: AsyncSequence, Sendable {
         fileprivate let iteration: SequenceIteration?
         fileprivate let convert: @Sendable (Notification) -> Element?
 
+        /// How many elements the iteration's buffer has dropped so far, by the buffering policy.
+        ///
+        /// A reader that sees the number grow has missed posts, and may read the present state.
+        /// Complexity: O(1).
+        public var droppedCount: Int { iteration?.droppedCount ?? 0 }
+
         /// The next element, as soon as posted; `nil` at the end.
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
@@ -98,6 +104,47 @@ extension NotifyingCenter {
                 self, name, from: .given(sender, at: site), owner: owner, policy, at: site)
         ) { $0 }
     }
+
+    /// The values that a closure makes of the notifications posted from now on, as an async
+    /// sequence.
+    ///
+    /// ```swift
+    /// let rows = center.notifications(named: .modelDidChange, making: { note in
+    ///     note.userInfo?["row"] as? Int
+    /// })
+    /// for await row in rows { … }
+    /// ```
+    ///
+    /// A `Notification` is not `Sendable`, so operators that hand elements to other tasks, such as
+    /// `debounce` of AsyncAlgorithms, do not take a sequence of notifications. They take this one.
+    ///
+    /// *Delivery*: the closure runs on the posting thread, inside the post, once for each iteration
+    /// that is under way. The buffer holds values, and keeps no notification. All else is as for
+    /// `notifications(named:from:owner:buffering:fileID:line:)`.
+    /// - Parameter making: Makes the value of a notification; `nil` leaves the notification out. A
+    ///   capture is released when the sequence and its iterators have ended.
+    public func notifications<Value: Sendable, Sender: AnyObject, Owner: AnyObject>(
+        named name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: Owner = Omitted.argument,
+        buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID,
+        line: UInt = #line, making makeValue: @escaping @Sendable (Notification) -> Value?
+    ) -> NotificationSequence<Value> {
+        let site = CallSite(fileID, line)
+        let source = SequenceSource(
+            self, name, from: .given(sender, at: site), owner: owner, policy, at: site,
+            making: { notification in
+                guard let value = makeValue(notification) else { return nil }
+                return Notification(name: notification.name, object: MadeValue(value))
+            })
+        return NotificationSequence(source) { ($0.object as? MadeValue<Value>)?.value }
+    }
+}
+
+/// A value in a buffer, as the object of a notification.
+private final class MadeValue<Value: Sendable>: Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
 }
 
 extension ObserverCenter {
@@ -135,11 +182,15 @@ final class SequenceSource: Sendable {
     private let first: Locked<SequenceIteration?>
 
     /// Begins the first observation. `hook` makes a hook that converts posts for one observation.
+    /// `makeElement` makes the notification to buffer of a posted one; `nil` leaves it out.
     init(
         _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter,
         owner: AnyObject,
         _ policy: BufferingPolicy, at site: CallSite,
-        hook: (@Sendable () -> RegistrationHook)? = nil
+        hook: (@Sendable () -> RegistrationHook)? = nil,
+        making makeElement: @escaping @Sendable (Notification) -> Notification? = {
+            $0.withoutEndingObject
+        }
     ) {
         let center = OwnerReference<AnyObject>(center)
         let owner = OwnerReference(owner)
@@ -154,10 +205,13 @@ final class SequenceSource: Sendable {
             let request = ObservationRequest(
                 name: name, sender: sender, target: .postingThread, site: site,
                 hooks: [buffer] + (hook.map { [$0()] } ?? []))
+            let offer: @Sendable (Notification) -> Void = { notification in
+                if let element = makeElement(notification) { buffer.offer(element) }
+            }
             let observer =
                 Omitted.stands(for: owner)
-                ? center.observe(request) { buffer.offer($0.withoutEndingObject) }
-                : center.observe(request, for: owner) { buffer.offer($1.withoutEndingObject) }
+                ? center.observe(request, offer)
+                : center.observe(request, for: owner) { offer($1) }
             return SequenceIteration(buffer, observer)
         }
         first = Locked(begin())
@@ -166,3 +220,24 @@ final class SequenceSource: Sendable {
     /// The first observation, or else a new one.
     func iterate() -> SequenceIteration? { first.withLock { $0.take() } ?? begin() }
 }
+
+// MARK: Calls that do not compile, with the call to write
+
+@_documentation(visibility: internal)
+extension NotifyingCenter {
+    @available(*, unavailable, renamed: "notifications(named:from:owner:buffering:)")
+    public func notifications<Sender: AnyObject, Owner: AnyObject>(
+        of name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded
+    ) -> NotificationSequence<Notification> { fatalError("unavailable") }
+
+    @available(*, unavailable, message: "a bound is 'buffering: .newest(10)'")
+    public func notifications<Sender: AnyObject, Owner: AnyObject>(
+        named name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: Owner = Omitted.argument, bufferSize: Int
+    ) -> NotificationSequence<Notification> { fatalError("unavailable") }
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, renamed: "NotificationSequence")
+public typealias ObservationSequence = NotificationSequence

@@ -137,6 +137,9 @@ internal import Synchronization
 
     // MARK: The audit
 
+    /// The number of notifications dropped by the policy.
+    var droppedCount: Int { state.withLock { $0.dropped } }
+
     override var targetDescription: String? {
         policy == .unbounded ? "sequence" : "sequence, \(policy)"
     }
@@ -159,6 +162,8 @@ final class SequenceIteration: Sendable {
     }
 
     deinit { cancel() }
+
+    var droppedCount: Int { buffer.droppedCount }
 
     private func cancel() {
         observer.cancel()

@@ -31,6 +31,57 @@ import Testing
         #expect(seen == [1, 2, 3, 4, 5])
     }
 
+    @Test func `S3 an iterator says how many elements its buffer has dropped`() async {
+        let sequence = center.notifications(named: .sample, buffering: .newest(2))
+        var iterator = sequence.makeAsyncIterator()
+        #expect(iterator.droppedCount == 0)
+        center.post(.sample, numbers: 1...5)
+        #expect(iterator.droppedCount == 3)
+        #expect(await iterator.next()?.number == 4)
+        #expect(iterator.droppedCount == 3)
+        #expect(sequence.makeAsyncIterator().droppedCount == 0)
+    }
+
+    @Test func `S4 values are made on the posting thread, and nil leaves a notification out`() async
+    {
+        let sequence = center.notifications(
+            named: .sample, buffering: .newest(2),
+            making: { [log] note in
+                log.add("made \(note.number)")
+                return note.number > 1 ? note.number * 10 : nil
+            })
+        center.post(.sample, numbers: 1...4)
+        #expect(log.entries == ["made 1", "made 2", "made 3", "made 4"])
+        #expect(center.audit().map(\.pending) == [2])
+        var iterator = sequence.makeAsyncIterator()
+        #expect(await iterator.next() == 30)
+        #expect(await iterator.next() == 40)
+        #expect(iterator.droppedCount == 1)
+    }
+
+    @Test func `S4 a sequence of values keeps no notification`() {
+        var payload: Album? = Album()
+        weak let reference = payload
+        let sequence = center.notifications(named: .sample, making: { $0.name.rawValue })
+        center.post(name: .sample, object: nil, userInfo: ["payload": payload as Any])
+        payload = nil
+        #expect(reference == nil)
+        #expect(center.audit().map(\.pending) == [1])
+        withExtendedLifetime(sequence) {}
+    }
+
+    @Test func `S4 a sequence of values ends with its owner, on every kind of center`() async {
+        for kind in CenterKind.allCases {
+            let center = kind.makeCenter()
+            let owner = Holder(Album())
+            let sequence = center.notifications(
+                named: .sample, owner: owner.object!, making: { $0.number })
+            owner.object = nil
+            var iterator = sequence.makeAsyncIterator()
+            #expect(await iterator.next() == nil, "\(kind)")
+        }
+    }
+
     @Test func `S3 the buffer is bounded as asked, and what it drops is counted`() async {
         let center = Holder(ObserverCenter())
         let newest = center.object!.notifications(named: .sample, buffering: .newest(2))
