@@ -74,7 +74,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// only for observers.
     ///
     /// ```swift
-    /// if center.hasObservers(of: .modelDidChange, from: model) {
+    /// if center.hasObservers(named: .modelDidChange, from: model) {
     ///     let payload = ["rows": Array(rows)]
     ///     center.post(name: .modelDidChange, object: model, userInfo: payload)
     /// }
@@ -83,7 +83,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// Observers of any name count, and without a `sender` those of every sender. Complexity: O(1),
     /// no allocation.
     public func hasObservers<Sender: AnyObject>(
-        of name: Notification.Name, from sender: Sender = Omitted.argument
+        named name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool {
         core.hasObservers(of: name, from: Omitted.stands(for: sender) ? nil : SenderKey(sender))
     }

@@ -92,7 +92,12 @@ public final class PostingQueue: Sendable {
     public static var `default`: PostingQueue { current }
 
     /// Makes a queue that posts to a center, which is retained, on the calling thread, by its run
-    /// loop.
+    /// loop. Not for async code, whose threads run no run loop.
+    @available(
+        *, noasync,
+        message:
+            "async code has no run loop; give a dispatch queue: PostingQueue(notificationCenter:queue:)"
+    )
     public convenience init(notificationCenter center: ObserverCenter) {
         if MainQueue.isCurrent {
             self.init(center, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
@@ -362,5 +367,32 @@ public final class PostingQueue: Sendable {
     /// The main queue stands for the main thread's run loop in the default mode.
     private func isOpenOnQueue(_ modes: Set<RunLoop.Mode>) -> Bool {
         if case .queue = clock { true } else { modes.contains(.default) || modes.contains(.common) }
+    }
+}
+
+// MARK: Calls that do not compile, with the call to write
+
+@_documentation(visibility: internal)
+extension PostingQueue {
+    @available(
+        *, unavailable,
+        message: "enqueue a notification: 'enqueue(Notification(name: name), postingStyle: .asap)'"
+    )
+    public func post(
+        name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]? = nil
+    ) {}
+
+    @available(
+        *, unavailable,
+        message: "enqueue a notification: 'enqueue(Notification(name: name), postingStyle: .asap)'"
+    )
+    public func post(_ notification: Notification) {}
+
+    @available(*, unavailable, renamed: "init(notificationCenter:)")
+    public convenience init(center: ObserverCenter) { fatalError("unavailable") }
+
+    @available(*, unavailable, renamed: "init(notificationCenter:queue:)")
+    public convenience init(center: ObserverCenter, queue: DispatchQueue) {
+        fatalError("unavailable")
     }
 }

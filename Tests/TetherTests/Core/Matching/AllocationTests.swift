@@ -26,8 +26,8 @@ struct AllocationTests {
         let (center, sender) = (ObserverCenter(), NSObject())
         let token = center.observe(.sample, from: sender) { _ in }
         for name in [Notification.Name.sample, .other] {
-            #expect(allocations { _ = center.hasObservers(of: name) } == 0)
-            #expect(allocations { _ = center.hasObservers(of: name, from: sender) } == 0)
+            #expect(allocations { _ = center.hasObservers(named: name) } == 0)
+            #expect(allocations { _ = center.hasObservers(named: name, from: sender) } == 0)
         }
         withExtendedLifetime(token) {}
     }

@@ -112,8 +112,8 @@ import Testing
         let (sender, stranger) = (Sender(), Sender())
         func answers(_ name: Notification.Name) -> [Bool] {
             [
-                center.hasObservers(of: name), center.hasObservers(of: name, from: sender),
-                center.hasObservers(of: name, from: stranger),
+                center.hasObservers(named: name), center.hasObservers(named: name, from: sender),
+                center.hasObservers(named: name, from: stranger),
             ]
         }
         #expect(answers(.sample) == [false, false, false])
