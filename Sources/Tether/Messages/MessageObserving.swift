@@ -7,6 +7,7 @@ public import Foundation
 // - main-actor message:                     on the main actor, inside the post
 // - async message, async handler:           in the observer's own task, one message after the other
 // - async message, `on: .mainActor`:        on the main actor; inside a post there, if no delivery is pending
+// - async message, `on: .mainActorAsync`:   on the main actor, in a later turn
 // - async message, `on:` any other target:  on the target
 
 // MARK: Identifiers and subjects
@@ -75,8 +76,8 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(
             ObservationRequest(
-                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
-                line: line)
+                .of(Identifier.MessageType.self), of: subject, on: .insideThePost, isIsolated: true,
+                once: once, key: key, backlog: .unbounded, fileID: fileID, line: line)
         ) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
@@ -95,8 +96,8 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(
             ObservationRequest(
-                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
-                line: line),
+                .of(Identifier.MessageType.self), of: subject, on: .insideThePost, isIsolated: true,
+                once: once, key: key, backlog: .unbounded, fileID: fileID, line: line),
             for: owner
         ) {
             [handler = withoutIsolation(handler)] owner, delivery in
@@ -118,19 +119,22 @@ extension ObserverCenter {
     /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in
     /// posting order, one call at a time. Messages pending at the observer's end are dropped, and a
     /// call under way is cancelled. A plain notification of the message's name may make a message,
-    /// inside the post (`BridgedAsyncMessage`). All else is as for main-actor messages.
+    /// inside the post (`BridgedAsyncMessage`). `backlog` bounds the messages that may wait. All
+    /// else is as for main-actor messages.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID,
         line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            .of(Identifier.MessageType.self), of: subject, by: hook, once: once, key: key,
-            fileID: fileID, line: line)
+            .of(Identifier.MessageType.self), of: subject, on: hook.target, isIsolated: true,
+            by: hook,
+            once: once, key: key, backlog: backlog, fileID: fileID, line: line)
         return observe(request) { $0.pass { message in hook.call { _ in await handler(message) } } }
     }
 
@@ -143,13 +147,15 @@ extension ObserverCenter {
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            .of(Identifier.MessageType.self), of: subject, by: hook, once: once, key: key,
-            fileID: fileID, line: line)
+            .of(Identifier.MessageType.self), of: subject, on: hook.target, isIsolated: true,
+            by: hook,
+            once: once, key: key, backlog: backlog, fileID: fileID, line: line)
         return observe(request, for: owner) { owner, delivery in
             // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller
             // answers for that.
@@ -160,20 +166,21 @@ extension ObserverCenter {
 
     /// Observes async messages on the main actor until the returned token is released or cancelled.
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the observer is
-    /// pending.
+    /// With `.mainActor`, a post on the main queue calls the handler inline, unless a delivery of
+    /// the center waits there; with `.mainActorAsync` the handler always runs in a later turn.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
         for identifier: Identifier, on target: MainActorTarget, once: Bool = false,
-        key: (any Hashable)? = nil,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
             ObservationRequest(
-                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
-                line: line)
+                .of(Identifier.MessageType.self), of: subject, on: target.delivery,
+                isIsolated: true,
+                once: once, key: key, backlog: backlog, fileID: fileID, line: line)
         ) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
@@ -185,13 +192,15 @@ extension ObserverCenter {
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, on target: MainActorTarget, once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
             ObservationRequest(
-                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
-                line: line),
+                .of(Identifier.MessageType.self), of: subject, on: target.delivery,
+                isIsolated: true,
+                once: once, key: key, backlog: backlog, fileID: fileID, line: line),
             for: owner
         ) {
             [handler = withoutIsolation(handler)] owner, delivery in
@@ -206,14 +215,14 @@ extension ObserverCenter {
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
         for identifier: Identifier, on target: DeliveryTarget, once: Bool = false,
-        key: (any Hashable)? = nil,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
             ObservationRequest(
                 .of(Identifier.MessageType.self), of: subject, on: target, once: once, key: key,
-                fileID: fileID, line: line)
+                backlog: backlog, fileID: fileID, line: line)
         ) {
             $0.pass(to: handler)
         }
@@ -225,12 +234,13 @@ extension ObserverCenter {
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, on target: DeliveryTarget, once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let request = ObservationRequest(
             .of(Identifier.MessageType.self), of: subject, on: target, once: once, key: key,
-            fileID: fileID, line: line)
+            backlog: backlog, fileID: fileID, line: line)
         return observe(request, for: owner) { owner, delivery in
             delivery.pass { handler(owner, $0) }
         }
@@ -298,30 +308,27 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObservationRequest {
-    /// A request for messages of a kind. The handler runs on the target, or in its task, or else on
-    /// the main actor: a main-actor message is delivered inside the post (T3), an async message as
-    /// `.main` delivers.
+    /// A request for messages of a kind.
     fileprivate init<Subject>(
         _ kind: MessageKind, of subject: () throws(AnySubject) -> Subject,
-        on target: DeliveryTarget? = nil, by hook: AsyncHandlerHook? = nil,
-        once: Bool, key: (any Hashable)?,
+        on target: DeliveryTarget, isIsolated: Bool = false, by hook: AsyncHandlerHook? = nil,
+        once: Bool, key: (any Hashable)?, backlog: BufferingPolicy,
         fileID: StaticString, line: UInt, call: StaticString = #function
     ) {
         let site = CallSite(fileID, line, call: call)
         var hooks: [RegistrationHook] = [MessageHook(kind)]
         if let hook { hooks.append(hook) }
         self.init(
-            name: kind.name, sender: AnySubject.filter(subject, at: site),
-            target: target ?? hook?.target ?? kind.mainTarget,
-            isIsolated: target == nil, once: once, key: key.map { ObserverKey($0, at: site) },
-            site: site, hooks: hooks)
+            name: kind.name, sender: AnySubject.filter(subject, at: site), target: target,
+            isIsolated: isIsolated, once: once, key: key.map { ObserverKey($0, at: site) },
+            backlog: backlog, site: site, hooks: hooks)
     }
 }
 
-extension MessageKind {
-    /// The target of handlers without a target of their own.
-    fileprivate var mainTarget: DeliveryTarget {
-        DeliveryTarget(MainQueueTarget(isOnMainActor ? .always : .unlessPending))
+extension DeliveryTarget {
+    /// The main queue, inside each post there, whatever waits there (T3).
+    fileprivate static var insideThePost: DeliveryTarget {
+        DeliveryTarget(MainQueueTarget(.always))
     }
 }
 

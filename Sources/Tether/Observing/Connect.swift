@@ -39,11 +39,13 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> (Notification) -> Result, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
             ObservationRequest(
-                name, from: sender, on: target, once: once, key: key, fileID: fileID, line: line),
+                name, from: sender, on: target, once: once, key: key, backlog: backlog,
+                fileID: fileID, line: line),
             of: object, owner: owner
         ) { object, notification in _ = method(object)(notification) }
     }
@@ -58,11 +60,13 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> () -> Result, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
             ObservationRequest(
-                name, from: sender, on: target, once: once, key: key, fileID: fileID, line: line),
+                name, from: sender, on: target, once: once, key: key, backlog: backlog,
+                fileID: fileID, line: line),
             of: object, owner: owner
         ) { object, _ in _ = method(object)() }
     }
@@ -78,12 +82,13 @@ extension NotifyingCenter {
         of object: Object,
         owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor,
         once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
-                fileID: fileID, line: line
+                name, from: sender, on: target.delivery, isIsolated: true, once: once, key: key,
+                backlog: backlog, fileID: fileID, line: line
             ),
             of: object, owner: owner
         ) { onMainActor($0, $1) { _ = method($0)($1) } }
@@ -99,12 +104,13 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> @MainActor () -> Result, of object: Object,
         owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor,
         once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
-                fileID: fileID, line: line
+                name, from: sender, on: target.delivery, isIsolated: true, once: once, key: key,
+                backlog: backlog, fileID: fileID, line: line
             ),
             of: object, owner: owner
         ) { onMainActor($0, $1) { object, _ in _ = method(object)() } }
@@ -150,7 +156,8 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line,
         callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -160,7 +167,8 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line,
         callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: () = ()
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -198,7 +206,20 @@ extension NotifyingCenter {
     )
     @discardableResult public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        to method: (Notification) -> Void,
+        to method: @MainActor (Notification) -> Void,
+        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
+        key: (any Hashable)? = nil
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
+        *, unavailable,
+        message:
+            "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
+    )
+    @discardableResult public func connect<Object: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        to method: @MainActor () -> Void,
         of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
         key: (any Hashable)? = nil

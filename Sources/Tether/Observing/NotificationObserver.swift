@@ -154,6 +154,17 @@ internal import Synchronization
         set { live?.madePending.setBacklog(newValue) }
     }
 
+    /// How many deliveries the observer has dropped so far: by the backlog, by muting, or with the
+    /// target. `Audit.Row.drops` has the number for each reason.
+    ///
+    /// A handler that sees the number grow has missed posts, and may read the present state. 0 once
+    /// the observer has ended. Complexity: O(1).
+    public var droppedCount: Int {
+        guard let registration = live, let pending = registration.pending else { return 0 }
+        let (report, _) = pending.report(with: nil)
+        return report.dropped.values.reduce(0, +)
+    }
+
     // MARK: Muting (D9)
 
     /// Whether the token or the owner mutes the observer. Complexity: O(1).

@@ -57,8 +57,9 @@ extension NotifyingCenter {
 
     /// Observes on the main actor until the returned token is released or cancelled.
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the center waits
-    /// there. All else is as for ``observe(_:from:on:once:key:backlog:fileID:line:_:)``.
+    /// With `.mainActor`, a post on the main queue calls the handler inline, unless a delivery of
+    /// the center waits there; with `.mainActorAsync` the handler always runs in a later turn. All
+    /// else is as for ``observe(_:from:on:once:key:backlog:fileID:line:_:)``.
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: MainActorTarget,
@@ -68,7 +69,7 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
+                name, from: sender, on: target.delivery, isIsolated: true, once: once, key: key,
                 backlog: backlog, fileID: fileID, line: line)
         ) {
             onMainActor($0, handler)
@@ -173,7 +174,7 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
+                name, from: sender, on: target.delivery, isIsolated: true, once: once, key: key,
                 backlog: backlog, fileID: fileID, line: line),
             for: owner
         ) { onMainActor($0, $1, handler) }

@@ -53,6 +53,20 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, target: DeliveryTarget, once: Bool = false,
+        key: (any Hashable)? = nil,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, target: MainActorTarget, once: Bool = false,
+        key: (any Hashable)? = nil,
+        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
     @discardableResult public func connect<Object: AnyObject, Method, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil,
@@ -63,6 +77,20 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil,
         queue: DispatchQueue
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "batching belongs to a queue: 'on: .dispatchQueue(queue, batching: true)'"
+)
+extension NotifyingCenter {
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, batching: Bool,
+        once: Bool = false, key: (any Hashable)? = nil,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -97,6 +125,33 @@ extension NotifyingCenter {
         on target: DeliveryTarget = .postingThread,
         once: Bool = false, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: MainActorTarget, owner: Owner,
+        once: Bool = false,
+        _ handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, owner: Owner, from sender: Any?,
+        on target: MainActorTarget, once: Bool = false,
+        _ handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, key: (any Hashable)?, on target: DeliveryTarget,
+        once: Bool = false,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, key: (any Hashable)?, on target: MainActorTarget,
+        once: Bool = false,
+        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
@@ -112,6 +167,12 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
+    @discardableResult public func observe<each Owner: AnyObject>(
+        _ name: Notification.Name?, sender: Any?, owner: repeat each Owner,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
     @discardableResult public func connect<Object: AnyObject, Method>(
         _ name: Notification.Name?, object sender: Any?,
         to method: @escaping @Sendable (Object) -> Method,
@@ -123,8 +184,7 @@ extension NotifyingCenter {
 @_documentation(visibility: internal)
 @available(
     *, unavailable,
-    message:
-        "no handler throws: write 'do { try … } catch { … }' in it; and an async one takes no target: leave out 'on:'"
+    message: "no handler throws: write 'do { try … } catch { … }' in it"
 )
 extension NotifyingCenter {
     public func observe<Sender: AnyObject>(
@@ -139,6 +199,42 @@ extension NotifyingCenter {
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @Sendable (Owner, Notification) async throws -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message:
+        "an async handler takes no target: leave out 'on:'; for the main actor write '{ @MainActor owner, note in … }'"
+)
+extension NotifyingCenter {
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: DeliveryTarget,
+        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
+        on target: DeliveryTarget, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: MainActorTarget,
+        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @MainActor @Sendable (Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
+        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -184,6 +280,18 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 @_documentation(visibility: internal)
+@available(*, unavailable, message: "what a message is about is its 'subject:'")
+extension ObserverCenter {
+    public func post<Message: NotificationCenter.MainActorMessage>(
+        _ message: Message, object subject: Any?
+    ) {}
+    public func post<Message: NotificationCenter.AsyncMessage>(
+        _ message: Message, object subject: Any?
+    ) {}
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
 @available(*, unavailable, message: "the sender of messages is their subject, 'of:', before 'for:'")
 extension ObserverCenter {
     @discardableResult public func observe<Message, each Owner: AnyObject>(
@@ -212,8 +320,113 @@ extension ObserverCenter {
 extension DeliveryTarget {
     @_documentation(visibility: internal)
     @available(
+        *, unavailable, message: "write '.dispatchQueue(queue)' or '.operationQueue(queue)'"
+    )
+    public static func queue(_ queue: Any, concurrently: Bool = false, batching: Bool = false)
+        -> DeliveryTarget
+    { .main }
+
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable,
+        message:
+            "a token's target is '.mainAsync'; 'on: .mainActorAsync' takes a synchronous handler"
+    )
+    public static var mainActorAsync: DeliveryTarget { .mainAsync }
+
+    @_documentation(visibility: internal)
+    @available(
         *, unavailable,
         message: "a token's target is '.main'; 'on: .mainActor' takes a synchronous handler"
     )
     public static var mainActor: DeliveryTarget { .main }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message:
+        "an async handler takes no target: leave out 'on:'; for the main actor write '{ @MainActor owner, note in … }'"
+)
+extension ObserverCenter {
+    @discardableResult
+    public func observe<
+        Message: NotificationCenter.AsyncMessage, each Owner: AnyObject
+    >(
+        of subject: Message.Subject,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, on target: DeliveryTarget, once: Bool = false,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult
+    public func observe<
+        Message: NotificationCenter.AsyncMessage, each Owner: AnyObject
+    >(
+        of subject: Message.Subject,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, on target: MainActorTarget, once: Bool = false,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult
+    public func observe<
+        Message: NotificationCenter.AsyncMessage, each Owner: AnyObject
+    >(
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, on target: DeliveryTarget, once: Bool = false,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult
+    public func observe<
+        Message: NotificationCenter.AsyncMessage, each Owner: AnyObject
+    >(
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, on target: MainActorTarget, once: Bool = false,
+        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message:
+        "a main-actor message is handled on the main actor before the post returns: leave out 'on:', and await in a task"
+)
+extension ObserverCenter {
+    @discardableResult
+    public func observe<
+        Message: NotificationCenter.MainActorMessage, each Owner: AnyObject
+    >(
+        of subject: Message.Subject,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil,
+        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult
+    public func observe<
+        Message: NotificationCenter.MainActorMessage, each Owner: AnyObject
+    >(
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil,
+        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+extension ObserverCenter {
+    @available(*, unavailable, renamed: "hasObservers(named:from:)")
+    public func hasObservers<Sender: AnyObject>(
+        of name: Notification.Name, from sender: Sender = Omitted.argument
+    ) -> Bool { false }
 }

@@ -50,8 +50,13 @@ import Testing
 
         struct ModelDidSave: NotificationCenter.AsyncMessage { typealias Subject = Model }
 
+        struct SidebarDidMove: NotificationCenter.MainActorMessage { typealias Subject = Sidebar }
+
         extension NotificationCenter.MessageIdentifier
         where Self == NotificationCenter.BaseMessageIdentifier<ModelDidSave> { static var didSave: Self { .init() } }
+
+        extension NotificationCenter.MessageIdentifier
+        where Self == NotificationCenter.BaseMessageIdentifier<SidebarDidMove> { static var didMove: Self { .init() } }
 
         func save() async {}
         func saveOrFail() async throws {}
@@ -67,7 +72,7 @@ import Testing
     private static let leaveOutSender =
         "leave out 'from:' to observe any sender, or pass a class instance"
     private static let owners = "an owner is a class instance or an actor, and not optional"
-    private static let noTarget = "an async one takes no target: leave out 'on:'"
+    private static let noTarget = "an async handler takes no target: leave out 'on:'"
     private static let noThrow = "no handler throws: write 'do { try … } catch { … }' in it"
     private static let order =
         "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'"
@@ -75,6 +80,10 @@ import Testing
         "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'"
     private static let sender =
         "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any"
+    private static let insideThePost = "leave out 'on:', and await in a task"
+    private static let queueKind = "write '.dispatchQueue(queue)' or '.operationQueue(queue)'"
+    private static let batching = "'on: .dispatchQueue(queue, batching: true)'"
+    private static let methodOfType = "to: Sidebar.reload, of: sidebar"
     private static let callItInAClosure = "callTheMethodInAClosureOfObserve"
 
     static let mistakes = [
@@ -210,10 +219,10 @@ import Testing
             noTarget),
         Mistake(
             "center.observe(for: .didSave, owner: index, on: .main) { _, _ in await save() }",
-            "to parameter expecting synchronous function type"),
+            noTarget),
         Mistake(
             "_ = center.observe(for: .didSave, on: .mainActor) { _ in await save() }",
-            "to parameter expecting synchronous function type"),
+            noTarget),
         Mistake(
             "_ = center.observe(for: .didSave) { _ in try await saveOrFail() }",
             "invalid conversion from throwing function"),
@@ -350,6 +359,139 @@ import Testing
             "center.connect(name, to: index.update, of: index)", "to: Sidebar.reload, of: sidebar"),
         Mistake(
             "center.connect(name, to: Index.update)", "missing argument for parameter 'of' in call"),
+        // An actor that registers itself before its `init` is done.
+        Mistake(
+            "}; actor Early { var count = 0; init(_ center: ObserverCenter, _ name: Notification.Name) "
+                + "{ center.observe(name, owner: self) { (early: isolated Early, _) in early.count += 1 }; count = 1 }",
+            "cannot access property 'count' here in nonisolated initializer"),
+        // Messages, and their places.
+        Mistake(
+            "_ = center.observe(of: sidebar, for: .didMove, on: .main) { _ in }", insideThePost),
+        Mistake(
+            "center.observe(for: .didMove, owner: index, on: .main) { index, _ in index.clear() }",
+            insideThePost),
+        Mistake(
+            "_ = center.observe(of: sidebar, for: .didMove) { _ in await save() }", insideThePost),
+        Mistake(
+            "center.observe(for: .didMove, owner: index) { _, _ in await save() }", insideThePost),
+        Mistake(
+            "_ = center.observe(of: model, for: .didSave, on: .main) { _ in await save() }",
+            noTarget),
+        Mistake(
+            "_ = center.observe(for: .didSave, on: .mainActorAsync) { _ in await save() }", noTarget
+        ),
+        Mistake("center.post(ModelDidSave(), object: model)", "is about is its 'subject:'"),
+        // Other words for a place.
+        Mistake("_ = center.observe(name, on: .queue(queue)) { _ in }", queueKind),
+        Mistake(
+            "_ = center.observe(name, on: .queue(operations)) { _ in await save() }", queueKind),
+        Mistake(
+            "center.observe(name, owner: index, on: .queue(queue, batching: true)) { index, _ in index.clear() }",
+            queueKind),
+        Mistake("token.target = .queue(queue)", queueKind),
+        Mistake("token.target = .mainActorAsync", "a token's target is '.mainAsync'"),
+        Mistake("_ = center.observe(name, target: .main) { _ in }", target),
+        Mistake(
+            "center.observe(name, owner: index, target: .main) { _, _ in await save() }", target),
+        Mistake(
+            "center.observe(name, owner: sidebar, target: .mainActor) { sidebar, _ in sidebar.clear() }",
+            target),
+        Mistake("_ = center.observe(name, batching: true) { _ in }", batching),
+        Mistake(
+            "center.observe(name, owner: index, on: .dispatchQueue(queue), batching: true) { index, _ in index.clear() }",
+            batching),
+        Mistake(
+            "center.observe(name, owner: index, batching: true) { _, _ in await save() }", batching),
+        Mistake("_ = center.observe(name, sender: model) { _ in }", sender),
+        Mistake(
+            "center.observe(name, sender: model, owner: index) { _, _ in await save() }", sender),
+        // A handler that awaits, with a place.
+        Mistake("_ = center.observe(name, on: .mainActorAsync) { _ in await save() }", noTarget),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActorAsync) { sidebar, _ in sidebar.clear(); await save() }",
+            noTarget),
+        // A key before the place.
+        Mistake("_ = center.observe(name, key: 1, on: .main) { _ in }", order),
+        Mistake("_ = center.observe(name, key: 1, on: .main) { _ in await save() }", order),
+        Mistake(
+            "center.observe(name, owner: index, key: 1, on: .main) { index, _ in index.clear() }",
+            order),
+        Mistake(
+            "center.observe(name, owner: sidebar, key: 1, on: .mainActor) { sidebar, _ in sidebar.clear() }",
+            order),
+        Mistake(
+            "center.observe(name, owner: sidebar, key: 1, on: .mainActor) { _, _ in await save() }",
+            order),
+        // An object's method, bound to the object.
+        Mistake("center.connect(name, to: sidebar.clear, of: sidebar)", methodOfType),
+        Mistake("center.connect(name, to: sidebar.reload, of: sidebar)", methodOfType),
+        Mistake("center.connect(name, to: index.clear, of: index)", methodOfType),
+        // Posting queues and sequences.
+        Mistake(
+            "_ = PostingQueue(notificationCenter: center)",
+            "give a dispatch queue: PostingQueue(notificationCenter:queue:)", in: "async"),
+        Mistake(
+            "PostingQueue.main.post(name: name)",
+            "enqueue(Notification(name: name), postingStyle: .asap)"
+        ),
+        Mistake(
+            "PostingQueue.main.post(Notification(name: name))",
+            "enqueue(Notification(name: name), postingStyle: .asap)"),
+        Mistake(
+            "_ = center.notifications(named: name, bufferSize: 10)",
+            "a bound is 'buffering: .newest(10)'"),
+        Mistake(
+            "_ = center.notifications(named: name, making: { _ in Unsafe() })",
+            "type 'Unsafe' does not conform to the 'Sendable' protocol"),
+        // Names of earlier versions.
+        Mistake(
+            "token.stop()",
+            "renamed to 'cancel()'"),
+        Mistake(
+            "token.stopAndWait()",
+            "renamed to 'cancelAndWait()'"),
+        Mistake(
+            "token.target = .poster",
+            "renamed to 'postingThread'"),
+        Mistake(
+            "_ = PostingQueue(center: center)",
+            "renamed to 'init(notificationCenter:)'"),
+        Mistake(
+            "_ = PostingQueue(center: center, queue: queue)",
+            "renamed to 'init(notificationCenter:queue:)'"),
+        Mistake(
+            "_ = center.hasObservers(of: name, from: model)",
+            "renamed to 'hasObservers(named:from:)'"),
+        Mistake(
+            "_ = center.notifications(of: name, owner: index)",
+            "renamed to 'notifications(named:from:owner:buffering:)'"),
+        Mistake(
+            "_ = [ObservationSequence<Notification>]()",
+            "renamed to 'NotificationSequence'"),
+        Mistake(
+            "let all: [any Connectable] = [center]; _ = all",
+            "renamed to 'NotifyingCenter'"),
+        Mistake(
+            "let table: [NotificationMethod<Index>] = []; _ = table",
+            "(Object) -> (Notification) -> Void'"),
+        Mistake(
+            "let table: [MainActorNotificationMethod<Sidebar>] = []; _ = table",
+            "(Object) -> @MainActor (Notification) -> Void'"),
+        Mistake(
+            "_ = NotificationObserver(center: center)",
+            "a center makes the token"),
+        Mistake(
+            "center.addObserver(index, action: Index.update, name: name, object: nil)",
+            "'connect(name, from: sender, to: Sidebar.changed, of: self)'"),
+        Mistake(
+            "_ = RunLoopThread(name: \"work\", body: {})",
+            "an observer on '.thread(thread)' does the work"),
+        Mistake(
+            "try! Trace.start(writingTo: URL(filePath: \"trace\"))",
+            "renamed to 'start(to:limit:)'"),
+        Mistake(
+            "_ = try! Trace.recording(to: URL(filePath: \"trace\")) { 1 }",
+            "renamed to 'record(to:_:)'"),
         // Foundation's words.
         Mistake(
             "center.addObserver(index, selector: \"update:\", name: name, object: nil)",
@@ -429,6 +571,7 @@ import Testing
         let mistakes = WrongProgramTests.mistakes.compactMap { mistake -> Mistake? in
             // There, `Sendable` and `await` are checked only on request.
             if mistake.program.hasPrefix("let value") || mistake.function == "async" { return nil }
+            if mistake.sentence.contains("does not conform to the 'Sendable'") { return nil }
             // No method is there at all.
             if mistake.sentence.hasPrefix("missing argument for parameter 'of'") { return nil }
             return mistake

@@ -98,6 +98,28 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test
+    func `T1 P1 mainActorAsync runs an async message's handlers in a later turn`() async {
+        final class Label {
+            var numbers: [Int] = []
+        }
+        let (label, owner) = (Label(), Album())
+        let token = center.observe(for: .didSave, on: .mainActorAsync) { message in
+            label.numbers.append(message.number)
+        }
+        center.observe(for: .didSave, owner: owner, on: .mainActorAsync) { _, message in
+            label.numbers.append(-message.number)
+        }
+        center.post(AlbumDidSave(number: 1), subject: owner)
+        #expect(label.numbers == [])
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { continuation.resume() }
+        }
+        #expect(label.numbers == [1, -1])
+        withExtendedLifetime((owner, token)) {}
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 D1 with a target a handler is synchronous, and runs there`() async {
         let (log, model, owner, queue) = (log, Album(), Album(), DispatchQueue(label: "work"))
         let tokens = [

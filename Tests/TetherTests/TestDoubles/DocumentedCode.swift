@@ -98,7 +98,7 @@ struct DocumentedCode: Sendable {
         // The block waits for leaks without `await`, and so does not compile in an async function.
         let isBlocking = lines.contains { $0.contains("Leaks") }
         let (before, after) =
-            if first.hasPrefix("extension") {
+            if first.hasPrefix("extension") || first.hasPrefix("protocol") {
                 ("", "")
             } else if first.hasPrefix("init(") {
                 ("final class Sidebar\(number): Sendable { func reload() {}", "}")

@@ -48,6 +48,42 @@ import Tether
         #expect(log.entries == [10, 11, 12, 13])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `D8 a connected method and a handler of messages take a backlog`() {
+        final class Screen: Sendable {
+            let log: Log<Int>
+
+            init(_ log: Log<Int>) { self.log = log }
+
+            func changed(_ notification: Notification) { log.add(notification.number) }
+        }
+        let screen = Screen(log)
+        center.connect(
+            .sample, to: Screen.changed, of: screen, on: .custom(scheduler), backlog: .newest(1))
+        center.observe(
+            for: .didSave, owner: screen, on: .custom(scheduler), backlog: .oldest(1)
+        ) { [log] _, message in
+            log.add(-message.number)
+        }
+        center.post(.sample, numbers: 1...3)
+        for number in 4...5 { center.post(AlbumDidSave(number: number)) }
+        scheduler.runAll()
+        #expect(log.entries == [3, -4])
+        #expect(counts == [[0, 2], [0, 1]])
+    }
+
+    @Test func `D8 D9 a token says how many deliveries its observer has dropped`() {
+        let token = observe()
+        #expect(token.droppedCount == 0)
+        token.backlog = .newest(1)
+        center.post(.sample, numbers: 1...3)
+        #expect(token.droppedCount == 2)
+        token.muted { center.post(.sample, number: 4) }
+        #expect(token.droppedCount == 3)
+        token.cancel()
+        #expect(token.droppedCount == 0)
+    }
+
     @Test func `D8 R7 a once observer's first delivery is not displaced by later posts`() {
         let token = observe(once: true)
         token.backlog = .newest(1)

@@ -225,6 +225,34 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @MainActor @Test
+    func `P1 D3 mainActorAsync runs main-actor handlers and methods in a later turn`() async {
+        @MainActor final class Window {
+            var calls: [String] = []
+
+            func changed(_ notification: Notification) { calls.append("changed") }
+            func closed() { calls.append("closed") }
+        }
+        let window = Window()
+        let token = center.observe(.sample, on: .mainActorAsync) { note in
+            MainActor.assertIsolated()
+            window.calls.append("token \(note.number)")
+        }
+        center.observe(.sample, owner: window, on: .mainActorAsync) { window, note in
+            window.calls.append("owner \(note.number)")
+        }
+        center.connect(.sample, to: Window.changed, of: window, on: .mainActorAsync)
+        center.connect(.sample, to: Window.closed, of: window, on: .mainActorAsync)
+        center.post(.sample, number: 1)
+        #expect(window.calls == [])
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { continuation.resume() }
+        }
+        #expect(window.calls == ["token 1", "owner 1", "changed", "closed"])
+        #expect(center.audit().map(\.target) == Array(repeating: "main, later", count: 4))
+        withExtendedLifetime(token) {}
+    }
+
     @Test
     func
         `X3 an object that posts itself in userInfo from its deinit is not kept for an asynchronous observer`()

@@ -3,10 +3,18 @@ internal import Dispatch
 internal import Foundation
 
 /// The main actor as a target: a type of its own, for handlers isolated to the main actor, as in
-/// `on: .mainActor`.
+/// `on: .mainActor` and `on: .mainActorAsync`.
 public struct MainActorTarget: Sendable {
     /// The main actor. Delivers like `DeliveryTarget.main`.
-    public static let mainActor = MainActorTarget()
+    public static var mainActor: MainActorTarget { MainActorTarget(delivery: .main) }
+
+    /// The main actor, always in a later turn. Delivers like `DeliveryTarget.mainAsync`.
+    ///
+    /// Combine's `receive(on: DispatchQueue.main)` does the same. The handler may change state that
+    /// a view reads, because it runs after the view's update has ended.
+    public static var mainActorAsync: MainActorTarget { MainActorTarget(delivery: .mainAsync) }
+
+    let delivery: DeliveryTarget
 }
 
 /// The main queue, and a test of whether code runs there.
