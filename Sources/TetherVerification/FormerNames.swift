@@ -1,5 +1,4 @@
 public import Testing
-public import TetherTesting
 
 // Names of earlier versions, each with the name that replaces it. They stay until 1.0.
 

@@ -359,11 +359,6 @@ import Testing
             "center.connect(name, to: index.update, of: index)", "to: Sidebar.reload, of: sidebar"),
         Mistake(
             "center.connect(name, to: Index.update)", "missing argument for parameter 'of' in call"),
-        // An actor that registers itself before its `init` is done.
-        Mistake(
-            "}; actor Early { var count = 0; init(_ center: ObserverCenter, _ name: Notification.Name) "
-                + "{ center.observe(name, owner: self) { (early: isolated Early, _) in early.count += 1 }; count = 1 }",
-            "cannot access property 'count' here in nonisolated initializer"),
         // Messages, and their places.
         Mistake(
             "_ = center.observe(of: sidebar, for: .didMove, on: .main) { _ in }", insideThePost),

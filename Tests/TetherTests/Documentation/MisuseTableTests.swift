@@ -102,8 +102,7 @@ import Tether
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
-            PostingQueue(notificationCenter: ObserverCenter()).enqueue(
-                Notification(name: .sample), postingStyle: .asap, forModes: [])
+            enqueueForNoModes()
         }
         #expect(
             sentence(result).contains("PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:)")
@@ -115,6 +114,12 @@ import Tether
 }
 
 /// A function of its own, because an async one has no thread that is its own.
+/// Not async, where a posting queue of the current thread can be made.
+private func enqueueForNoModes() {
+    PostingQueue(notificationCenter: ObserverCenter()).enqueue(
+        Notification(name: .sample), postingStyle: .asap, forModes: [])
+}
+
 private func targetWithoutModes() {
     RunLoopThread.prepareCurrentThread()
     _ = DeliveryTarget.thread(.current, modes: [])
