@@ -113,8 +113,8 @@ import Tether
     }
 }
 
-/// A function of its own, because an async one has no thread that is its own.
-/// Not async, where a posting queue of the current thread can be made.
+// Functions of their own, because an async one has no thread that is its own.
+
 private func enqueueForNoModes() {
     PostingQueue(notificationCenter: ObserverCenter()).enqueue(
         Notification(name: .sample), postingStyle: .asap, forModes: [])
