@@ -41,7 +41,7 @@ import TetherVerification
         }
         #expect(messages.count == 1)
         #expect(
-            messages.first?.contains("which captures it. With a center that stays") == true,
+            messages.first?.contains("captures it. With a center that stays") == true,
             "\(messages)")
     }
 

@@ -100,7 +100,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// posting queues.
     ///
     /// ```swift
-    /// print(center.audit().filter { $0.pending > 0 })
+    /// let waiting = center.audit().filter { $0.pending > 0 }
     /// ```
     public func filter(_ isIncluded: (Row) throws -> Bool) rethrows -> Audit {
         Audit(rows: try rows.filter(isIncluded))
@@ -246,13 +246,16 @@ extension Audit: CustomStringConvertible {
                 row.center, row.name?.rawValue ?? row.any, row.sender ?? row.any,
                 row.owner ?? "its \(row.holder)", row.target,
             ]
-            return ["\(row.file):\(row.line)"] + texts.map { printable($0, limit: 28) }
+            return ["\(row.file):\(row.line)"] + texts.map { printable($0, limit: 26) }
                 + [printable(row.notes.joined(separator: ", "))]
         }
         let isOneCenter = Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
         let columns = titles.indices.filter { column in
-            let isNeeded = column != 1 || !isOneCenter
-            return isNeeded && cells.contains { !$0[column].isEmpty }
+            switch titles[column] {
+            case "center": return !isOneCenter
+            case "sender": return rows.contains { $0.sender != nil }
+            default: return cells.contains { !$0[column].isEmpty }
+            }
         }
         let lines = [titles] + cells
         let widths = columns.map { column in lines.reduce(0) { Swift.max($0, $1[column].count) } }

@@ -58,7 +58,7 @@ extension AsyncSequence where Self: Sendable {
     /// Calls a handler isolated to an actor, the owner, with each element, as long as the actor
     /// lives.
     ///
-    /// ```swift
+    /// ```text
     /// stream.observe(owner: self) { (index: isolated Index, entry) in
     ///     index.add(entry)              // on the actor: no `await`
     /// }

@@ -57,7 +57,7 @@ import TetherVerification
         #expect(findings.last?.message.hasSuffix(" (30 alike)") == true)
         #expect(
             findings.prefix(30).allSatisfy {
-                $0.message.contains("none of them was found in what this scope's")
+                $0.message.contains("No handler, notification or object of this scope holds it")
             })
         // Nobody promises this of a build with a sanitizer.
         if !isSanitized { #expect(time < .seconds(2)) }
@@ -199,7 +199,7 @@ import TetherVerification
     ) async {
         #expect(
             await message(Shelf.small[index])?.contains(
-                "none of them was found in what this scope's") == true)
+                "No handler, notification or object of this scope holds it") == true)
     }
 
     /// A value that is too large for an existential, so that each stands in a box.

@@ -18,9 +18,9 @@ import Testing
         ]
         #expect(
             center.audit().description == """
-                registered at                          name    sender  owner      target          notes
-                \(file):\(line)  sample  any     its token  posting thread  once
-                \(file):\(line + 1)  any     any     its token  main            key "a key"
+                registered at                          name    owner      target          notes
+                \(file):\(line)  sample  its token  posting thread  once
+                \(file):\(line + 1)  any     its token  main            key "a key"
                 2 observers
                 """)
         withExtendedLifetime(tokens) {}
@@ -54,8 +54,8 @@ import Testing
             .split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 100 }, "\(lines)")
         #expect(lines.count == 4)
-        #expect(lines[1].hasPrefix("Play/main.swift:34  documentDidChange  any     Owner 0x"))
-        #expect(lines[1].hasSuffix("  dispatch queue….example.work  1 pending"))
+        #expect(lines[1].hasPrefix("Play/main.swift:34  documentDidChange  Owner 0x"))
+        #expect(lines[1].hasSuffix("  dispatch queu…example.work  1 pending"))
         #expect(lines[3].hasPrefix("2 observers of 1 owner; "))
         queue.activate()
         withExtendedLifetime(owner) {}
@@ -66,7 +66,7 @@ import Testing
             _ in
         }
         let line = center.audit().description.split(separator: "\n")[1]
-        #expect(line.contains("  begin---------…----------end  any "))
+        #expect(line.contains("  begin--------…---------end  its token"))
         withExtendedLifetime(token) {}
     }
 

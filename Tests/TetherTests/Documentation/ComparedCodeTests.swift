@@ -8,7 +8,9 @@ import Testing
     private static let pages = ["FromCombine", "FromRxSwift", "ComingFromLRNotificationObserver"]
 
     /// Parts of code that are not a caller's.
-    private static let words: Set = ["deinit", "AsyncSequence", "map", "filter", "combineLatest"]
+    private static let words: Set = [
+        "deinit", "AsyncSequence", "map", "filter", "combineLatest", "throttle", "debounce",
+    ]
 
     /// The statements of a row's last cell.
     private func statements(ofRow row: Substring) throws -> [String] {

@@ -8,6 +8,7 @@ import Testing
     static let imports = """
         import Dispatch
         import Foundation
+        import Observation
         import Tether
         import TetherTesting
         import TetherVerification
@@ -26,6 +27,7 @@ import Testing
         }
 
         final class Model: Sendable {
+            var title: String { "" }
             func insert(_ row: Int) {}
             func rename(_ name: String) {}
         }
@@ -75,6 +77,7 @@ import Testing
         }
 
         let (center, work, queue) = (ObserverCenter(), DispatchQueue(label: "work"), DispatchQueue(label: "queue"))
+        let (titles, timer) = (AsyncStream<String>.makeStream().stream, DispatchSource.makeTimerSource())
         let (model, document, download, view, rows) = (Model(), Document(), Download(), View(), 1...3)
         let (catalog, controller, store, library, index) = (Catalog(), Controller(), Store(), Library(), Index())
         @MainActor var token = center.observe(nil) { _ in }
@@ -86,6 +89,8 @@ import Testing
         @MainActor let sidebar = Sidebar()
 
         @MainActor final class Sidebar {
+            func show(_ title: String) {}
+            func refresh() async {}
             var title = ""
             func reload(_ note: Notification) {}
             func show(_ message: ModelDidChange) {}
@@ -141,13 +146,15 @@ import Testing
         let (ofTests, ofPrograms) = (others.filter(\.isOfTests), others.filter { !$0.isOfTests })
         #expect(ofTests.count > 10 && ofPrograms.count > 40)
         let (world, sidebar) = (DocumentedCodeTests.world, DocumentedCodeTests.sidebar)
-        #expect(try errors(in: world + sidebar + file(of: ofPrograms)) == "")
+        let foundInPrograms = try errors(in: world + sidebar + file(of: ofPrograms))
+        #expect(foundInPrograms == "")
         #expect(
             try errors(in: world + DocumentedCodeTests.sidebarOfTests + file(of: ofTests)) == "")
         // Methods are not connected in Swift 5 mode.
         let withoutMethods = ofPrograms.filter { !$0.connectsMethods }
         #expect(withoutMethods.count > 30)
-        #expect(try errors(in: world + sidebar + file(of: withoutMethods), mode: 5) == "")
+        let foundInSwift5 = try errors(in: world + sidebar + file(of: withoutMethods), mode: 5)
+        #expect(foundInSwift5 == "")
         // A mistake is seen.
         let wrong = DocumentedCode(file: "Wrong.md", line: 7, lines: ["token.stopp()"])
         #expect(try errors(in: world + sidebar + wrong.part(number: 0)).hasPrefix("Wrong.md:7:"))

@@ -33,7 +33,8 @@ import Tether
                 }
             }
         }
-        return sentences
+        // The body of a former name, which no program can call.
+        return sentences.filter { $0 != "unavailable" }
     }
 
     /// The string literals that a text begins with, joined.

@@ -103,8 +103,8 @@ final class ReadmeXCTests: XCTestCase {
         work.sync {}
         #expect(log.entries.count == 2)
         #expect(
-            log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:")
-                == true)
+            log.entries.last?.contains("\nTetherTests/ReadmeTests.swift:") == true
+                && log.entries.last?.contains("  dispatch queue work\n") == true)
     }
 
     @Test func `P2 P4 the README's actor is called on itself and asynchronously`() async {

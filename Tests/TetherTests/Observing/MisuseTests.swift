@@ -87,12 +87,12 @@ import Tether
         Misuse("a boxed owner", "observe(_:from:owner:on:once:key:backlog:_:): ", boxed) {
             ObserverCenter().observe(.sample, owner: Unhashable() as AnyObject) { _, _ in }
         },
-        Misuse("a boxed receiver", "connect(_:from:to:of:owner:on:once:key:): ", boxed) {
+        Misuse("a boxed receiver", "connect(_:from:to:of:owner:on:once:key:backlog:): ", boxed) {
             let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
             ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject)
         },
         Misuse(
-            "a boxed receiver beside an owner", "connect(_:from:to:of:owner:on:once:key:): ", boxed
+            "a boxed receiver beside an owner", "connect(_:from:to:of:owner:on:once:key:backlog:): ", boxed
         ) {
             let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
             ObserverCenter().connect(
