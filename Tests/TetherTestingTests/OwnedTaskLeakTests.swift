@@ -148,7 +148,7 @@ import TetherVerification
 
     // MARK: What passes
 
-    @Test func `O12 O13 O14 L2 work that ends with its owner is waited for, and passes`() async {
+    @Test func `O12 O13 L2 work that ends with its owner is waited for, and passes`() async {
         let (numbers, input) = AsyncStream.makeStream(of: Int.self)
         await verifyNoLeaks {
             let (work, sidebar) = (Work(), Sidebar())

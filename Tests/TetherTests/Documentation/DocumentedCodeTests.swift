@@ -26,6 +26,8 @@ import Testing
             static let downloadDidEnd = Notification.Name("downloadDidEnd")
         }
 
+        final class Ticker: Sendable { func cancel() {} }
+
         final class Model: Sendable {
             var title: String { "" }
             func insert(_ row: Int) {}
@@ -77,7 +79,7 @@ import Testing
         }
 
         let (center, work, queue) = (ObserverCenter(), DispatchQueue(label: "work"), DispatchQueue(label: "queue"))
-        let (titles, timer) = (AsyncStream<String>.makeStream().stream, DispatchSource.makeTimerSource())
+        let (titles, timer) = (AsyncStream<String>.makeStream().stream, Ticker())
         let (model, document, download, view, rows) = (Model(), Document(), Download(), View(), 1...3)
         let (catalog, controller, store, library, index) = (Catalog(), Controller(), Store(), Library(), Index())
         @MainActor var token = center.observe(nil) { _ in }

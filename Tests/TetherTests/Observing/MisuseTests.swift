@@ -92,7 +92,8 @@ import Tether
             ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject)
         },
         Misuse(
-            "a boxed receiver beside an owner", "connect(_:from:to:of:owner:on:once:key:backlog:): ", boxed
+            "a boxed receiver beside an owner",
+            "connect(_:from:to:of:owner:on:once:key:backlog:): ", boxed
         ) {
             let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
             ObserverCenter().connect(
