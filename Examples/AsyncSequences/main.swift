@@ -1,13 +1,13 @@
 // Notifications and messages in a `for await` loop.
 //
-// Observation begins with the call, so what is posted before the loop is not missed. The loop ends
-// by itself: with the owner, the sender or the center, or when its task is cancelled.
+// Observation begins with the call, so posts before the loop are not missed. The loop ends with the
+// owner, the sender or the center, or when its task is cancelled.
 //
 // Prints: alarm: three values
 // Prints: the session's loop ended after 3 values
 // Prints: the cancelled task's loop ended
 // Prints: alarm: battery is empty
-// Prints: the sensor is gone
+// Prints: the messages about the sensor ended
 // Prints: among the newest: 2
 // Prints: among the newest: 3
 
@@ -37,7 +37,7 @@ final class Session: Sendable {}
     let center = ObserverCenter()
     var sensor: Sensor? = Sensor()
 
-    // A loop as long as the session: it is waiting when the session ends.
+    // This loop waits for a value when its owner, the session, is deallocated.
     var session: Session? = Session()
     let loop = Task { [notes = center.notifications(named: .measured, owner: session!)] in
         var count = 0
@@ -48,8 +48,7 @@ final class Session: Sendable {}
         return count
     }
 
-    // The newest two notifications of a loop that reads late, and an alarm that the loop sends. The
-    // observation ends with the loop.
+    // This loop reads late, and gets the newest two notifications only.
     let newest = center.notifications(named: .measured, buffering: .newest(2))
     let alarms = center.messages(for: .type(Alarm.self))
     sensor?.measure(1...3, on: center)
@@ -60,7 +59,7 @@ final class Session: Sendable {}
     session = nil
     print("the session's loop ended after \(await loop.value) values")
 
-    // A task that is cancelled, here before it begins.
+    // This loop's task is cancelled, here before it begins.
     let cancelled = Task { [notes = center.notifications(named: .measured)] in
         for await _ in notes {}
         print("the cancelled task's loop ended")
@@ -68,12 +67,12 @@ final class Session: Sendable {}
     cancelled.cancel()
     await cancelled.value
 
-    // Messages about one sensor end with it, after those that were posted before.
+    // Messages about a sensor end with the sensor, after its posted messages were read.
     let last = center.messages(of: sensor!, for: .type(Alarm.self))
     center.post(Alarm(text: "battery is empty"), subject: sensor!)
     sensor = nil
     for await alarm in last { print("alarm: \(alarm.text)") }
-    print("the sensor is gone")
+    print("the messages about the sensor ended")
 
     guard center.audit().map(\.pending) == [2] else {
         fatalError("Expected one observation:\n\(center.audit())")

@@ -1,9 +1,9 @@
-// A model for SwiftUI: it observes a library for as long as a screen shows it, and views follow its
+// A model for SwiftUI. It observes a library while a screen shows the model, and views follow its
 // properties.
 //
-// The library is changed on any thread. The model is on the main actor, and is the owner of its
-// observer. So the observer ends with the model, and no view removes anything. `Screen` stands for
-// a view of SwiftUI, and follows the model as SwiftUI does.
+// Any thread may change the library. The model is on the main actor, and owns its observer. So the
+// observer ends with the model, and no view removes anything. `Screen` stands for a view of
+// SwiftUI, and follows the model as SwiftUI does.
 //
 // Prints: shows nothing
 // Prints: shows Emma
@@ -20,7 +20,7 @@ extension Notification.Name {
     static let libraryDidChange = Notification.Name("libraryDidChange")
 }
 
-/// Books, added on any thread. Each change is posted on the thread that made it.
+/// Books, added on any thread. The changing thread posts each change.
 final class Library: Sendable {
     private let state = Mutex<[String]>([])
     private let center: ObserverCenter
@@ -37,8 +37,8 @@ final class Library: Sendable {
     }
 }
 
-/// The model of a screen. In SwiftUI a view keeps it: `@State private var list = BookList(of:
-/// library)`.
+/// The model of a screen. A view of SwiftUI retains the model: `@State private var list =
+/// BookList(of: library)`.
 @Observable @MainActor final class BookList {
     var search = ""
     private(set) var books: [String] = []
@@ -46,7 +46,7 @@ final class Library: Sendable {
     var found: [String] { books.filter { search.isEmpty || $0.contains(search) } }
 
     init(of library: Library, center: ObserverCenter = .default) {
-        // Observing begins before the first look, so no change is missed.
+        // Observing begins before the library is read, so no change is missed.
         center.observe(.libraryDidChange, from: library, owner: self, on: .mainActor) {
             list, note in
             list.books = (note.object as? Library)?.books ?? []
@@ -55,7 +55,7 @@ final class Library: Sendable {
     }
 }
 
-/// A view: it reads properties of its model, and reads them again after one of them has changed.
+/// A view reads properties of its model, and reads them again after a change.
 @MainActor final class Screen {
     let list: BookList
     private(set) var text = ""

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Tether
 
-/// One client. The server keeps it while the client is there, and nothing else does.
+/// A client's connection. Only the server retains it, until the client disconnects.
 final class Connection: Sendable {
     let number: Int
     private let socket: Int32

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// A TCP socket on a free port of the loopback.
+/// A TCP socket on a free port of the loopback interface.
 final class Listener: Sendable {
     let port: UInt16
     private let socket: Int32
@@ -29,7 +29,7 @@ final class Listener: Sendable {
         port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// Hands each new client's socket to a handler, on a thread of its own.
+    /// Calls a handler with the socket of each new client, on a thread of its own.
     func accept(_ handler: @escaping @Sendable (Int32) -> Void) {
         Thread.detachNewThread { [socket] in
             while true {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Tether
 
-/// Keeps the connections, by number.
+/// Stores the connections by number.
 final class Server: Sendable {
     private let center: ObserverCenter
     private let connections = Mutex<[Int: Connection]>([:])

@@ -1,9 +1,9 @@
-// A chat server on the loopback, in which a connection is the owner of its observers.
+// A chat server on the loopback interface. Each connection owns its observers.
 //
-// Whoever sends a line posts it; every other connection observes what is said, each on a queue of
-// its own, so that a client that reads slowly holds up nobody. When a client goes, its connection
-// goes, and with it its observer: nothing in this program removes one. The server ends when the
-// last client has gone, and shows that its center is empty.
+// A connection posts the lines of its client, and observes the lines of all others on a queue of
+// its own. So a client that reads slowly delays nobody. When a client disconnects, its connection
+// is deallocated, and the observer ends: no line of this program removes an observer. The server
+// ends after the last client, and shows that its center is empty.
 //
 //     swift run ChatServer           prints the port; then, for each client: nc 127.0.0.1 PORT
 
@@ -25,11 +25,11 @@ let server = Server(center: center)
 listener.accept { server.connected($0) }
 server.waitUntilLastHasLeft()
 
-// A line on its way to a client holds its connection until it is sent.
+// A handler that still sends a line retains its connection.
 while !center.audit().isEmpty { sched_yield() }
 say("the last has left: \(center.audit())")
 
-/// Prints a line at once, also into a file or a pipe.
+/// Prints a line without buffering, also into a file or a pipe.
 func say(_ line: String) {
     print(line)
     fflush(nil)

@@ -1,8 +1,8 @@
 // Many changes, one redraw.
 //
-// A view asks for a redraw with every change. Enqueued `.whenIdle`, the requests coalesce on name
-// and sender, and the view is redrawn once, when the run loop has nothing else to do. Posted
-// `.now`, each request is a redraw.
+// A view requests a redraw with every change. Requests that are enqueued `.whenIdle` coalesce on
+// name and sender: the view is redrawn once, when the run loop is idle. Requests that are posted
+// `.now` redraw the view each time.
 //
 // Prints: Redrawn once.
 // Prints: Redrawn 3 times.
@@ -39,7 +39,7 @@ for style in [PostingQueue.PostingStyle.whenIdle, .now] {
     print("Three changes, posted \(style):")
     let before = view.redraws
     for what in ["title", "colour", "size"] { view.change(what, style: style) }
-    // The loop ends by itself when the queue has posted and there is nothing left to wait for.
+    // The loop ends when the queue has posted, because no other source is left.
     while view.redraws == before, RunLoop.main.run(mode: .default, before: .distantFuture) {}
     let redraws = view.redraws - before
     print("Redrawn \(redraws == 1 ? "once" : "\(redraws) times").\n")

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 
 /// Reports every new file of a folder, on a queue of its own. This form uses a dispatch source,
-/// which reports only that the folder has changed.
+/// which reports a change of the folder without the file's name.
 final class FolderWatcher {
     private let source: any DispatchSourceFileSystemObject
 

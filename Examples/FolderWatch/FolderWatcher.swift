@@ -23,8 +23,8 @@ final class FolderWatcher {
 
     func stop() { source.cancel() }
 
-    /// The names in the events that wait: each is a header, whose last word is the length of the
-    /// name behind it.
+    /// The names in the pending events. An event is a header and a name. The header's last word is
+    /// the length of the name.
     private static func names(from descriptor: Int32) -> [String] {
         var bytes = [UInt8](repeating: 0, count: 16_384)
         let count = unsafe read(descriptor, &bytes, bytes.count)

@@ -1,8 +1,8 @@
 // Real events of a folder, posted once and handled on five targets.
 //
-// Five objects observe the same posts, each where it belongs: on the posting thread, the main
-// queue, a dispatch queue, an operation queue and a thread with a run loop. One after the other is
-// dropped: its observer goes with it, the rest stay.
+// Five objects observe the same posts: on the posting thread, the main queue, a dispatch queue, an
+// operation queue and a thread with a run loop. The program releases one object after the other.
+// Each time its observer ends, and the other observers stay.
 //
 //     swift run FolderWatch [FOLDER]     watches FOLDER for a minute; without one, a new folder that it fills by itself
 //
@@ -17,11 +17,11 @@ import Foundation
 import Tether
 
 extension Notification.Name {
-    /// Posted for every file that appears in the folder; `userInfo["file"]` is its name.
+    /// Posted for every new file of the folder; `userInfo["file"]` is the file's name.
     static let fileAppeared = Notification.Name("fileAppeared")
 }
 
-/// An object that wants to know of new files, on a target of its own.
+/// An object that observes new files, on a target of its own.
 final class Listener: Sendable {
     let place: String
 
@@ -71,8 +71,7 @@ if given != nil {
             _ = RunLoop.main.run(mode: .default, before: .distantFuture)
         }
         let place = listeners.removeLast().place
-        // The listener on a thread of its own may still be held by the handler that was the last to
-        // be seen.
+        // The handler that printed the last line may still retain its listener.
         while center.audit().count > listeners.count {
             _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
         }

@@ -1,5 +1,5 @@
-// Three classic leaks and their cures, with the checker's sentences. A test would fail with the
-// same sentences.
+// Three classic leaks and their cures. Each leak is printed with the sentence that would fail a
+// test.
 
 import Foundation
 import Tether
@@ -15,7 +15,7 @@ final class Sidebar: @unchecked Sendable {
     func reload() { reloads += 1 }
 }
 
-/// Like the classic delegate, which should have been weak.
+/// Stores a strong reference, like the classic delegate that should have been weak.
 final class Model: @unchecked Sendable { var delegate: Sidebar? }
 
 let center = ObserverCenter()

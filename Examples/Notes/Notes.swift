@@ -1,8 +1,8 @@
 // A small app with a model and views, and tests that fail if a view is not deallocated
 // (Tests/NotesTests.swift).
 //
-// `NOTES_LEAK=1 swift test --filter NotesTests` plants the classic leak, and shows what the failure
-// says.
+// `NOTES_LEAK=1 swift test --filter NotesTests` plants the classic leak, and shows the sentence of
+// the failed test.
 //
 // Prints: 2 notes, 2 observers
 // Prints: window closed: 0 observers
@@ -14,7 +14,7 @@ extension Notification.Name {
     static let notebookDidChange = Notification.Name("notebookDidChange")
 }
 
-/// The model: notes, in order. It posts on the main actor whenever it has changed.
+/// The model: notes, in order. Every change is posted on the main actor.
 @MainActor final class Notebook {
     private(set) var notes: [String] = []
     private let center: ObserverCenter
@@ -29,8 +29,8 @@ extension Notification.Name {
     }
 }
 
-/// A view of all notes, which is up to date when the model has posted, if nothing else waits for
-/// the main queue.
+/// A view of all notes. If the main queue has no other work, the view is up to date when the
+/// model's post returns.
 @MainActor final class ListView {
     private(set) var text = ""
 
@@ -46,14 +46,14 @@ extension Notification.Name {
     }
 }
 
-/// A view of how many notes there are.
+/// A view of the number of notes.
 @MainActor final class CountView {
     private(set) var count = 0
 
     init(_ notebook: Notebook, center: ObserverCenter) {
         if ProcessInfo.processInfo.environment["NOTES_LEAK"] != nil {
-            // The leak: the handler captures the view, and the center keeps the handler as long as
-            // the view lives. With a sender it would end with that, at the latest.
+            // The leak: the handler captures the view, and the center retains the handler while the
+            // view lives. An observer with a sender would end with the sender at the latest.
             center.observe(.notebookDidChange, owner: self, on: .mainActor) { _, _ in
                 self.count += 1
             }
@@ -66,7 +66,7 @@ extension Notification.Name {
     }
 }
 
-/// A window: it has the views, and nothing else has them.
+/// A window, which alone retains the views.
 @MainActor final class Window {
     let list: ListView
     let count: CountView

@@ -1,7 +1,7 @@
 // A view model whose observations, streams and tasks end with it.
 //
-// Nothing is stored, nothing is cancelled, and there is no `deinit` to write: the one below only
-// prints. What the model starts is given to the model, its owner.
+// The model owns everything that it starts. It stores no task, cancels none, and needs no `deinit`:
+// the `deinit` below only prints.
 //
 // Prints: title: Emma
 // Prints: title: Emma, edited
@@ -9,7 +9,7 @@
 // Prints: page 2
 // Prints: running: 3 tasks, 1 closure
 // Prints: the timer was cancelled
-// Prints: the model is gone
+// Prints: the model is deallocated
 // Prints: the poll was cancelled
 // Prints: the stream has no reader
 
@@ -44,7 +44,7 @@ import Tether
             print("the poll was cancelled")
             polled.finish()
         }
-        // Whatever has a `cancel()` of its own.
+        // Anything else, with a closure that ends it.
         let timer = DispatchSource.makeTimerSource(queue: .global())
         timer.schedule(deadline: .distantFuture)
         timer.activate()
@@ -54,7 +54,7 @@ import Tether
         }
     }
 
-    deinit { print("the model is gone") }
+    deinit { print("the model is deallocated") }
 
     /// Waits until the model shows a title and a page.
     func shows(_ title: String, page: Int) async {

@@ -1,14 +1,13 @@
-// Posted on one thread, handled on another.
+// Notifications are posted on one thread, and handled on another.
 //
-// A decoder belongs to its own thread: everything that it is told reaches it there, through that
-// thread's run loop, in the order in which it was posted, whichever thread posted it. Nobody
-// removes the observers: they end with the decoder.
+// A decoder has a thread with a run loop. Its handlers run on that thread, in the order of the
+// posts of any thread. Nobody removes the observers: they end with the decoder.
 //
 // Prints: packet 0 posted on the main thread; 1 waiting for the thread to start
 // Prints: packet 0 decoded on thread decoder
 // Prints: packet 3 decoded on thread decoder
 // Prints: end of stream, on thread decoder
-// Prints: decoder gone: no observers
+// Prints: decoder deallocated: no observers
 
 import Foundation
 import Tether
@@ -39,10 +38,10 @@ let center = ObserverCenter()
 let thread = RunLoopThread(name: "decoder")
 let finished = DispatchSemaphore(value: 0)
 var decoder: Decoder? = Decoder(center: center, thread: thread)
-// Last on the same thread: when this runs, no handler of the decoder holds it any more.
+// The last observer on the same thread: when its handler runs, no handler retains the decoder.
 let end = center.observe(.endOfStream, on: .thread(thread)) { _ in finished.signal() }
 
-// Posted before the thread is started: it is held until the thread's loop runs.
+// The thread is not started yet: the delivery waits until the thread's loop runs.
 center.post(name: .packet, object: nil, userInfo: ["number": 0])
 print(
     "packet 0 posted on \(currentThreadName()); \(center.audit()[0].pending) waiting for the thread to start"
@@ -61,6 +60,6 @@ finished.wait()
 end.cancel()
 
 decoder = nil
-print("decoder gone: \(center.audit())")
+print("decoder deallocated: \(center.audit())")
 guard center.audit().isEmpty else { fatalError("The decoder's observers are still there.") }
 thread.cancel()

@@ -37,7 +37,7 @@ final class Journal: Sendable {
 
     // MARK: The end
 
-    /// Something for a handler to capture, so that the tour can see it go.
+    /// An object for a handler to capture, so that the tour can count the captures.
     func capture() -> Capture {
         state.withLock { $0.captures += 1 }
         return Capture(self)

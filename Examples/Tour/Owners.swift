@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-/// The facts that the tour prints about an owner. Tether requires none of them.
+/// The facts that the tour prints about an owner. Tether requires no protocol of an owner.
 protocol Owner: AnyObject {
     nonisolated var journal: Journal { get }
 }
@@ -49,7 +49,7 @@ final class Window: Owner {
     deinit { journal.end(of: self) }
 }
 
-/// Observes by one of its methods, which runs on the main actor because it is isolated to it.
+/// Observes with a method. The method is isolated to the main actor, and therefore runs there.
 @MainActor final class Title: Owner {
     let journal = Journal("Title", is: "@MainActor class", observes: "to: Title.update")
     private var text = ""
@@ -95,7 +95,7 @@ final class Speller: Owner {
     deinit { journal.end(of: self) }
 }
 
-/// Observes on a queue that is suspended: nothing runs, and the posting thread does not wait.
+/// Observes on a suspended queue: no handler runs, and the posting thread does not wait.
 final class Backup: Owner {
     let journal = Journal("Backup", is: "class", observes: "on a suspended queue")
 
@@ -125,7 +125,7 @@ final class Follower: NSObject, Owner {
     deinit { journal.end(of: self) }
 }
 
-/// Observes one post.
+/// Observes a single post.
 final class Greeter: Owner {
     let journal = Journal(
         "Greeter", is: "class", observes: "on: .main, once: true", "it has run once")

@@ -16,7 +16,7 @@ struct Queues {
     }
 }
 
-/// Where a handler runs, by the names that the tour gave its queues and threads.
+/// The name of the queue or thread that runs a handler.
 enum Place {
     private static let key = DispatchSpecificKey<String>()
 
@@ -24,8 +24,8 @@ enum Place {
         queue.setSpecific(key: key, value: name)
     }
 
-    /// Names the calling thread, in its dictionary: on Linux `Thread.name` is lost while the thread
-    /// is being started.
+    /// Names the calling thread, in its dictionary. On Linux a `Thread.name` that is set while the
+    /// thread starts is lost.
     static func nameThread(_ name: String) { Thread.current.threadDictionary["place"] = name }
 
     static var current: String {

@@ -7,7 +7,7 @@ extension Notification.Name {
     static let settled = Notification.Name("settled")
 }
 
-/// Posts every file of a folder, and lets the owners of `Owners.swift` come and go meanwhile.
+/// Posts every file of a folder, and releases the owners of `Owners.swift` one after the other.
 @main @MainActor struct Tour {
     static func main() async {
         do {
@@ -23,7 +23,7 @@ extension Notification.Name {
     private let center = ObserverCenter()
     private let queues = Queues()
 
-    /// Returns whether nothing was left.
+    /// Returns whether all observers, owners and captures have ended.
     private func run() async -> Bool {
         let walker = Walker(name: "walker 1")
         var secondWalker: Walker? = Walker(name: "walker 2")
@@ -38,7 +38,7 @@ extension Notification.Name {
             "A tour of Tether: every file in \"\(folder.name)\" is posted, and nine objects, the owners, observe it."
         )
         print(
-            "Nothing in them is for this: no base class, no token to keep, no line that removes an observer."
+            "No owner has a base class, keeps a token, or has a line that removes an observer."
         )
 
         let (first, second) = folder.halves
@@ -55,7 +55,7 @@ extension Notification.Name {
         }
 
         print(
-            "\n2. Four owners go, and walker 2, a sender. What each had has gone when its deinit begins."
+            "\n2. Four owners and a sender are deallocated. Each owner's observers end before its deinit."
         )
         for name in ["Window", "Title", "Cache<Data>", "Backup"] {
             letGo(name, of: &owners, after: first.count)
@@ -67,15 +67,15 @@ extension Notification.Name {
             )
         }
 
-        print("\n3. The audit, half-way: who observes what, for whom, on what, from which line on.")
+        print("\n3. The audit, half-way: each observer's name, sender, owner, target and line.")
         for row in center.audit() { print("   \(row.inOneLine)") }
 
-        print("\n4. walker 1 posts the other half: \(second.count). It reaches who is left.")
+        print("\n4. walker 1 posts the other half: \(second.count). The other observers get them.")
         await walker.post(second, to: center)
         await settle()
         Journal.printTable(of: owners.filter { !OwnerObservers(of: $0).isEmpty }.map(\.journal))
 
-        print("\n5. The other owners are let go.")
+        print("\n5. The other owners are deallocated.")
         for name in owners.map(\.journal.name) {
             letGo(name, of: &owners, after: first.count + second.count)
         }
@@ -103,7 +103,7 @@ extension Notification.Name {
             separator: ", ")
         owners.remove(at: index)
         let end = journal.hasEnded ? "ended after file \(fileCount)" : "STILL LIVES"
-        let order = journal.endedInTime ? "gone before" : "it had"
+        let order = journal.endedInTime ? "released before" : "it had"
         print("   \(name.padded(to: 13))\(end); \(order): \(had.isEmpty ? "nothing" : had)")
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-/// The files of a folder, in a fixed order, hidden ones left out.
+/// The files of a folder in a fixed order, without hidden files.
 struct Folder {
     struct Unusable: Error, CustomStringConvertible {
         let description: String
@@ -47,7 +47,7 @@ struct Folder {
     }
 }
 
-/// Posts files from a thread of its own, as their sender.
+/// Posts files on a thread of its own, as their sender.
 final class Walker: Sendable {
     private let name: String
 
@@ -55,8 +55,8 @@ final class Walker: Sendable {
 
     func post(_ paths: ArraySlice<String>, to center: ObserverCenter) async {
         await withCheckedContinuation { continuation in
-            // The thread does not retain the walk, and ends some time later. A waiting caller
-            // retains the walk.
+            // The thread does not retain the walk, and may end later. The waiting caller retains
+            // the walk.
             let thread = Thread { [unowned self] in
                 Place.nameThread(name)
                 for path in paths {

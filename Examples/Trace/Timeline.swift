@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something that took time, or happened at a moment.
+/// A slice of time, or an event at a moment.
 struct Slice {
     /// Without the address, which differs from run to run.
     let name: String
@@ -8,11 +8,11 @@ struct Slice {
     let depth: Int
     let start: Double
     var end: Double?
-    /// The file and line of the observer, if there is one.
+    /// The file and line of the observer, if the event has an observer.
     let observer: String?
 }
 
-/// The last part of a trace: one thread's slices, and the delivery that waited meanwhile.
+/// The last part of a trace: one thread's slices, and the delivery that was pending meanwhile.
 struct Timeline {
     private(set) var slices: [Slice] = []
     /// From its post until it is dropped.

@@ -1,13 +1,13 @@
-// Watching a program: a sidebar's life and end, as a trace tells them.
+// Watching a program: a trace of a sidebar's life and end.
 //
-// Two observers are attached to a sidebar, one of them on a queue. Then the sidebar goes while a
-// delivery still waits for it: both observers end, with what waits and what their handlers
-// captured, before its `deinit` begins.
+// Two observers are attached to a sidebar, one on the posting thread and one on a queue. The
+// sidebar is released while a delivery is pending. Before its `deinit` begins, both observers end,
+// the delivery is dropped, and the handlers' captures are released.
 //
 //     Trace [FOLDER]
 //
-// FOLDER gets trace.json, for https://ui.perfetto.dev, and owner-end.svg, which is drawn here from
-// what the trace says of the end. It is the folder for temporary files if it is left out.
+// FOLDER, by default the folder for temporary files, gets two files: trace.json for
+// https://ui.perfetto.dev, and owner-end.svg, a picture of the end that is drawn from the trace.
 //
 // Prints: 2 deliveries waited, 1 was made
 // Prints: end of Sidebar
@@ -51,7 +51,7 @@ final class Sidebar: Sendable {
     deinit { center.post(name: .sidebarDidGo, object: nil) }
 }
 
-/// The sidebar's life. It ends when this returns, at the latest.
+/// The sidebar's life, which ends before the function returns.
 @inline(never)
 func live(center: ObserverCenter, index: DispatchQueue) {
     let sidebar = Sidebar(center: center, index: index)

@@ -1,12 +1,12 @@
 // Messages with a type of their own, instead of a name and a dictionary.
 //
-// A download tells of its progress on the main actor, and of its end from wherever it ends. Both
-// are Foundation's kinds of messages; observers end with their owner, and those who still use plain
-// notifications of the name join in.
+// A download posts its progress on the main actor, and its end on any thread. Both messages have
+// the types of Foundation. Observers end with their owner, and observers of plain notifications
+// with the message's name are also called.
 //
 // Prints: bar shows 50 %
 // Prints: posted; the bar has 50 % already
-// Prints: a plain observer was told of one
+// Prints: a plain observer received one
 // Prints: the library has one
 // Prints: the library has two
 
@@ -21,7 +21,7 @@ final class Download: Sendable {
         let percent: Int
     }
 
-    /// Posted anywhere: observers are async, and get one message after the other.
+    /// Posted on any thread: observers are async, and get one message after the other.
     struct DidEnd: BridgedAsyncMessage {
         typealias Subject = Download
         static let name = Notification.Name("downloadDidEnd")
@@ -76,7 +76,7 @@ actor Library {
         await library.add(message.file)
     }
     let plain = center.observe(Download.DidEnd.name, from: download) { note in
-        print("a plain observer was told of \(note.userInfo?["file"] ?? "nothing")")
+        print("a plain observer received \(note.userInfo?["file"] ?? "nothing")")
     }
 
     center.post(Download.DidProgress(percent: 50), subject: download)

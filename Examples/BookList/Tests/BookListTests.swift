@@ -6,10 +6,10 @@ import TetherVerification
 
 @testable import BookList
 
-/// Every test fails if a screen, its model or an observer is left when it has returned.
+/// A test fails if a screen, a model or an observer is left when the test returns.
 @Suite(.verifiesNoLeaks, .timeLimit(.minutes(5))) @MainActor struct BookListTests {
-    // A center that outlives the tests, as in the app. A deallocated center would end its
-    // observers, and hide leaks.
+    // The center outlives the tests, as in the app. A deallocated center would end its observers,
+    // and hide leaks.
     private let center = ObserverCenter.default
 
     @Test func `a book that another thread adds is on the screen`() async {

@@ -4,10 +4,10 @@ import TetherVerification
 
 @testable import Notes
 
-/// Every test fails if a view, a window or an observer is left when it has returned.
+/// A test fails if a view, a window or an observer is left when the test returns.
 @Suite(.verifiesNoLeaks, .timeLimit(.minutes(5))) @MainActor struct NotesTests {
-    // A center that outlives the tests, as in the app. A deallocated center would end its
-    // observers, and hide leaks.
+    // The center outlives the tests, as in the app. A deallocated center would end its observers,
+    // and hide leaks.
     private let center = ObserverCenter.default
 
     @Test func `views show what was added`() async {
@@ -15,8 +15,8 @@ import TetherVerification
         let window = track(Window(notebook, center: center))
         notebook.add("Buy milk")
         notebook.add("Write a test")
-        // At once, unless other tests have something pending on the main queue, behind which this
-        // comes (D3).
+        // Inside the post, unless other tests have work on the main queue. The delivery is then
+        // behind that work (D3).
         while window.count.count < 2 { await Task.yield() }
         #expect(window.list.text == "1. Buy milk\n2. Write a test")
         #expect(window.count.count == 2)
