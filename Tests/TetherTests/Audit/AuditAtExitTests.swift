@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Tether
 
-/// The audit printed at the end of a program, if its environment asks for one.
+/// The audit at the end of a program, if an environment variable requests it.
 @Suite struct AuditAtExitTests {
     private final class Lasting: Sendable {
         static let object = Lasting()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// Audits that are taken while other threads register and stop.
+/// Audits while other threads register and cancel observers.
 @Suite(.ownThread) struct AuditMomentTests {
     private final class Object: Sendable {}
 

@@ -3,10 +3,10 @@ import XCTest
 
 @testable import Tether
 
-/// Audits of the whole process, with the process to themselves: they hold each observer while they
-/// look at it, also those of tests that expect it to go.
+/// Audits of the whole process, in a process of their own. An audit retains each observer for a
+/// moment, also observers of tests that expect a deallocation.
 final class ProcessAuditTests: XCTestCase {
-    /// L1 the process's audit tells of all centers, each by its name.
+    /// L1 the process's audit has all centers, each with its name.
     func testL1TheProcessAuditListsAllCentersByName() {
         let (center, other) = (ObserverCenter(), ObserverCenter())
         let name = Notification.Name("ProcessAuditTests all")
@@ -20,7 +20,7 @@ final class ProcessAuditTests: XCTestCase {
         withExtendedLifetime((tokens, center)) {}
     }
 
-    /// L1 R10 a center that has gone is in no audit of the process.
+    /// L1 R10 a deallocated center is in no audit of the process.
     func testL1R10ADeallocatedCenterIsInNoAudit() {
         let name = Notification.Name("ProcessAuditTests gone")
         var center: ObserverCenter? = ObserverCenter()

@@ -32,7 +32,7 @@ import TetherTesting
             ))
     }
 
-    /// A function of its own, because an async one must not wait.
+    /// A synchronous function, because an async function must not block.
     private static func leaks(_ observe: (Ending, ObserverCenter) -> Void) -> [LeakTracker.Leak] {
         findLeaks(limits: .init(deliveryWait: .zero)) {
             let (owner, center) = (Holder(Ending {}), Holder(ObserverCenter()))

@@ -60,7 +60,7 @@ import Testing
         }
 
         """
-    /// Statements that only the type of the parameter allows.
+    /// Statements that need the type of the parameter.
     private static let functionsOfTheMainActor = """
 
         nonisolated func useFunctions(_ center: ObserverCenter, _ window: Window) {

@@ -5,7 +5,7 @@ import Testing
 
 /// The compiler's messages for users of Tether.
 @Suite struct CompilerTests {
-    /// The diagnostics of statements in a file that imports Tether.
+    /// The diagnostics of statements in a file with `import Tether`.
     private func diagnostics(of statements: [String]) throws -> String {
         try Compiler().diagnostics(
             of: """
@@ -68,7 +68,7 @@ import Testing
         let compiler = try Compiler(mode: mode)
         let silence = try compiler.diagnostics(of: program, isMain: true)
         #expect(silence == "")
-        // A compiler that takes the async form has nothing to say.
+        // A compiler that chooses the async form reports nothing.
         let text = try compiler.diagnostics(
             of: program + "await there.cancelAndWait()", isMain: true)
         #expect(text.isEmpty || text.contains("at the top level of main.swift, in a task"))

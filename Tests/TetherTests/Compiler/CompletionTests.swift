@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The size of the public interface, as code completion shows it.
+/// The size of the public interface in code completion.
 @Suite struct CompletionTests {
     @Test func `a center completes to at most 45 entries`() throws {
         let graph = try Compiler().symbolGraph()

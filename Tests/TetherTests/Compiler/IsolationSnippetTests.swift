@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Isolation in a user's code in Swift 6 mode: statements that compile, and statements that must
-/// not.
+/// fail.
 @Suite struct IsolationSnippetTests {
     private static let preamble = """
         import Dispatch
@@ -68,7 +68,7 @@ import Testing
                 + statements.enumerated().map { index, statement in
                     "#sourceLocation(file: \"Statements.swift\", line: \(1000 + index))\ndo { \(statement) }\n"
                 }.joined() + "#sourceLocation()\n}\n")
-        // Nothing may be said of the rest of the file, which is as a user would write it.
+        // The rest of the file has no diagnostics.
         #expect(!text.contains("Snippet.swift:"), "\(text)")
         return statements.indices.map { index in
             text.split(separator: "\n").filter { line in

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 import Tether
 
-// Written as against Foundation's center: with `NotificationCenter` in place of `ObserverCenter`,
-// and without the import of Tether, this file compiles unchanged. `MovedOverTests` runs it, and has
-// the compiler check the claim.
+// A file for Foundation's center. With `NotificationCenter` in place of `ObserverCenter`, and
+// without the import of Tether, the file compiles unchanged. `MovedOverTests` runs the file, and
+// checks the claim with the compiler.
 
 extension Notification.Name {
     static let documentDidOpen = Notification.Name("documentDidOpen")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// Files that were written for Foundation's center and queue.
+/// Files written for Foundation's center and queue.
 @Suite struct MovedOverTests {
     @Test func `M8 code written for Foundation's center runs on ours as it is`() {
         let center = ObserverCenter()

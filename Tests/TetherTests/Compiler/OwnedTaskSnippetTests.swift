@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Tasks, loops and closures of owners, as a user may write them: asked of the compiler.
+/// The compiler's diagnostics for a user's tasks, loops and closures of owners.
 @Suite struct OwnedTaskSnippetTests {
     private static let program = """
         import Foundation

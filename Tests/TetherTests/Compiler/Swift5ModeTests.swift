@@ -3,11 +3,11 @@
 import Foundation
 import Testing
 
-/// No method is connected by a user's code in Swift 5 mode, where a method's type need not name the
-/// actor it is of.
+/// A user's code in Swift 5 mode cannot connect methods, because a method's type there need not
+/// name its actor.
 @Suite struct Swift5ModeTests {
-    /// Methods with and without the main actor in their types, and one of another actor whose type
-    /// hides it.
+    /// Methods with and without the main actor in their types, and a method whose type hides its
+    /// other actor.
     private static let declarations = """
         import Foundation
         import Tether
@@ -36,7 +36,7 @@ import Testing
 
         """
 
-    /// Every form of a call that connects a method.
+    /// Every form of a call for a method.
     private static func calls(of type: String) -> [String] {
         ["changed", "closed"].flatMap { method in
             ["", ", on: .mainActor", ", on: .main", ", on: .postingThread"].flatMap { target in

@@ -3,8 +3,7 @@
 import Foundation
 import Testing
 
-/// The compiler's messages for mistakes: a sentence that leads to the remedy, at the line of the
-/// mistake.
+/// The compiler's messages for mistakes: a sentence with the remedy, at the line of the mistake.
 @Suite struct WrongProgramTests {
     private static let preamble = """
         import Dispatch
@@ -400,7 +399,7 @@ import Testing
         Mistake("_ = center.observe(name, sender: model) { _ in }", sender),
         Mistake(
             "center.observe(name, sender: model, owner: index) { _, _ in await save() }", sender),
-        // A handler that awaits, with a place.
+        // A handler that awaits, with a target.
         Mistake("_ = center.observe(name, on: .mainActorAsync) { _ in await save() }", noTarget),
         Mistake(
             "center.observe(name, owner: sidebar, on: .mainActorAsync) { sidebar, _ in sidebar.clear(); await save() }",
@@ -578,7 +577,7 @@ import Testing
         expect(mistakes + right, in: try diagnostics(of: mistakes + right, mode: 5))
     }
 
-    /// Where everything is of the main actor unless it says otherwise (SE-0466).
+    /// With the main actor as the default isolation (SE-0466).
     @Test
     func
         `P1 P3 mistakes are reported with default isolation, too, and names of an extension need no more`()

@@ -3,11 +3,11 @@
 import Foundation
 import Testing
 
-/// The code in the tables that set Tether beside other libraries, as a user's compiler sees it.
+/// The code in the comparisons with other libraries, as a user's compiler sees it.
 @Suite struct ComparedCodeTests {
     private static let pages = ["FromCombine", "FromRxSwift", "ComingFromLRNotificationObserver"]
 
-    /// Parts of code that are not a caller's.
+    /// Code that callers do not write.
     private static let words: Set = [
         "deinit", "AsyncSequence", "map", "filter", "combineLatest", "throttle", "debounce",
     ]

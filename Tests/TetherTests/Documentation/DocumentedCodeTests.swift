@@ -16,7 +16,7 @@ import Testing
 
         """
 
-    /// Declarations of the names and objects that the code uses.
+    /// Declares the names and objects of the code.
     static let world = """
         extension Notification.Name {
             static let modelDidChange = Notification.Name("modelDidChange")
@@ -86,7 +86,7 @@ import Testing
 
         """
 
-    /// A sidebar as most programs have it.
+    /// The usual sidebar.
     private static let sidebar = """
         @MainActor let sidebar = Sidebar()
 
@@ -102,7 +102,7 @@ import Testing
 
         """
 
-    /// A sidebar, and more, as tests have it.
+    /// A sidebar with more, for tests.
     private static let sidebarOfTests = """
         let sidebar = Sidebar(center: center)
 

@@ -4,8 +4,7 @@ import Testing
 import Tether
 import TetherTesting
 
-// The printing code of the documentation, to the letter, with its output. The last test compares
-// the code.
+// A copy of the documentation's printing code, with the output. The last test compares the code.
 
 extension Notification.Name {
     fileprivate static let modelDidChange = Notification.Name("modelDidChange")
@@ -117,7 +116,7 @@ extension Notification.Name {
 
     private func openAndCloseADocument() { _ = ObserverCenter().observe(.modelDidChange) { _ in } }
 
-    /// In a function that is not async, where the calls block.
+    /// In a synchronous function, where the calls block.
     private func printLeaks(_ log: Log<String>) {
         func print(_ value: Any) { log.add("\(value)") }
         do {
@@ -161,7 +160,7 @@ extension Notification.Name {
         #expect(blocks.count > 5)
         for lines in blocks.map({ $0.components(separatedBy: "```")[0].split(separator: "\n") }) {
             let folder = Package.root.appending(path: "Examples/\(lines[0])")
-            // `.ci/run` checks that an example prints the lines that its comments promise.
+            // `.ci/run` checks that an example prints the lines of its comments.
             let sources = try FileManager.default.contentsOfDirectory(
                 at: folder, includingPropertiesForKeys: nil
             )

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Tether
 
-/// The table of misuses, which is every sentence that stops a program, and those that no other
-/// suite looks at.
+/// The table of misuses has every sentence that stops a program. The other tests are of misuses
+/// without a suite of their own.
 @Suite struct MisuseTableTests {
     /// The sentences of the table in the documentation.
     private func table() throws -> [String] {
@@ -16,8 +16,7 @@ import Tether
             }
     }
 
-    /// The sentences in the sources, with "…" for each value, and for the call where `CallSite`
-    /// names it.
+    /// The sentences in the sources, with "…" for each value, and for a call that `CallSite` names.
     private func sentences() throws -> [String] {
         var sentences: [String] = []
         for folder in ["Sources/Tether", "Sources/TetherTesting"] {
@@ -37,7 +36,7 @@ import Tether
         return sentences.filter { $0 != "unavailable" }
     }
 
-    /// The string literals that a text begins with, joined.
+    /// The joined string literals at the beginning of a text.
     private func literal(at text: String) -> String {
         var (literal, isInside, depth) = ("", false, 0)
         var rest = Substring(text)
@@ -114,7 +113,7 @@ import Tether
     }
 }
 
-// Functions of their own, because an async one has no thread that is its own.
+// Synchronous functions, because an async function may change threads.
 
 private func enqueueForNoModes() {
     PostingQueue(notificationCenter: ObserverCenter()).enqueue(

@@ -5,7 +5,7 @@ import TetherTesting
 import TetherVerification
 import XCTest
 
-// The README's snippets, to the letter; the last test compares them.
+// A copy of the README's snippets. The last test compares the copy.
 
 extension Notification.Name {
     fileprivate static let modelDidChange = Self("modelDidChange")

@@ -9,8 +9,7 @@ import Testing
     private let rounds = 1000
     private let log = Log<String>()
 
-    /// Of a size that nothing else here has, so that the allocator gives its memory to the next
-    /// one.
+    /// No other object here has this size, so the allocator gives the memory to the next `Large`.
     private final class Large: Sendable {
         let words: (Words, Words, Words, Words, Words) = (
             Words(), Words(), Words(), Words(), Words()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tether
 
-/// The hook where the system gives less than it usually does.
+/// The hook on a system that refuses a call.
 @Suite struct HookRefusalTests {
     private static let wakeOperation: (number: UInt32, mask: UInt32, value: UInt32) = (
         number: 1, mask: 0x7F, value: 5

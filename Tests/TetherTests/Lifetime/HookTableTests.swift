@@ -6,8 +6,7 @@ private typealias Owner = any AnyObject & Sendable
 
 private final class Instantiated<Value>: Sendable {}
 
-/// The table of the classes that have the deallocator hook, while it grows, and the objects that
-/// the hook looks up.
+/// The table of the hooked classes while the table grows, and the lookup of objects by the hook.
 @Suite(.ownThread) struct HookTableTests {
     /// Appends an owner of each of 2 to the power of `depth` + 1 classes, less one.
     private func append<Value>(_ type: Value.Type, _ depth: Int, to owners: inout [Owner]) {

@@ -49,7 +49,7 @@ import Testing
             #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
         }
         HeldActor.run(until: log.entries.contains("isolated deinit"))
-        // Its own last posts may find no observer.
+        // The last posts of the `deinit` may find no observer.
         if !endsFollowDeinit { #expect(log.entries == ["capture deinit", "isolated deinit"]) }
         #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
     }
@@ -58,7 +58,7 @@ import Testing
     @Test
     func `M5 an isolated deinit that is run at the release ends the sender's observers at once`() {
         let center = ObserverCenter()
-        // On the actor already, so that the deinit need not be sent there.
+        // Already on the actor, so the `deinit` runs without a job.
         Task { @HeldActor [log] in
             let sender = Holder(
                 IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })

@@ -86,8 +86,8 @@ import TetherTesting
     }
 }
 
-/// Attaches to an owner, delivers to it, ends it, and expects no remainder: neither observers nor
-/// captures.
+/// Attaches to an owner, delivers, releases the owner, and expects that no observer or capture is
+/// left.
 private func expectOwner<Owner: AnyObject>(
     _ make: @autoclosure () -> Owner, sourceLocation: SourceLocation = #_sourceLocation
 ) {

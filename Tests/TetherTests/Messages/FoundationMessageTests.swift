@@ -3,8 +3,8 @@ import Testing
 
 @testable import Tether
 
-/// Defects of Foundation's center on Linux with typed messages, each with a test that Tether's
-/// center does not have it.
+/// Defects of Foundation's center on Linux with typed messages. For each defect, another test shows
+/// the right result of Tether's center.
 @Suite struct FoundationMessageTests {
     private let center = ObserverCenter()
     private let log = Log<String>()

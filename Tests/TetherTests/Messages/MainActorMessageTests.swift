@@ -48,7 +48,7 @@ import Testing
             center.observe(.sample, on: .main) { _ in log.add("plain") },
             center.observe(for: .didClose) { log.add("message \($0.number)") },
         ]
-        // Both are pending on the main queue, which this test has.
+        // Both are pending on the main queue, which the test occupies.
         onThreads {
             center.post(name: .sample, object: nil)
             center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 1])
@@ -104,7 +104,7 @@ import Testing
         #expect(!token.isActive && center.core.isEmpty)
     }
 
-    /// Suspends until the present work of the main queue, and the work that it adds, has run.
+    /// Suspends until the main queue has run its present work, and the work added meanwhile.
     private func mainQueueTurns() async {
         for _ in 0..<3 {
             await withCheckedContinuation { continuation in

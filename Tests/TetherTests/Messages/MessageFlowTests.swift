@@ -36,7 +36,7 @@ import Testing
         async
     {
         let center = center
-        /// Posts so that the main queue, which this test has, converts these later.
+        /// The main queue converts these posts later, because the test occupies the queue.
         func post(_ numbers: ClosedRange<Int>) {
             onThreads {
                 for number in numbers {

@@ -9,7 +9,7 @@ import Testing
     let center = ObserverCenter()
     private let log = Log<Int>()
 
-    /// A payload of the message's name that makes no message of the type.
+    /// A payload under the message's name that makes no message of the type.
     enum Stranger: CaseIterable {
         case note, message, noteElsewhere, messageElsewhere
 

@@ -52,7 +52,7 @@ import Testing
             })
         center.post(.sample, numbers: 1...3)
         await gate.pass()
-        // A stop prevents a call that has not begun.
+        // A cancellation prevents a later call.
         await begun.pass()
         await once.cancelAndWait()
         await token.value?.cancelAndWait()
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `P4 M5 the calls that a sender leaves are made, and not cancelled`() async {
         let (center, log, begun, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
-        // Its notifications do not keep it, because it posts them while it ends (X3).
+        // Its notifications do not retain the sender, which posts while it is deinitialised (X3).
         let sender = Holder(
             LoggedObject("sender", Log()) { sender in
                 for number in 1...2 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// The isolation on which an async handler releases its arguments.
+/// The isolation of the release of an async handler's arguments.
 @Suite(.serialized) struct AsyncHandlerIsolationTests {
     /// The deallocated objects, and whether each was deallocated on the main actor.
     private struct End: Hashable {
@@ -13,7 +13,7 @@ import Testing
 
     private let log = Log<End>()
 
-    /// An object that logs where it ends.
+    /// An object that logs the isolation of its `deinit`.
     private func ending(_ name: String) -> Ending {
         Ending { [log] in log.add(End(name: name, isOnMain: MainQueue.isCurrent)) }
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(found == ends("owner", 200) + ends("payload", 200))
     }
 
-    /// An actor whose jobs run when a test says so, one test after the other.
+    /// An actor whose jobs a test runs, one test after the other.
     @globalActor private actor ManualActor {
         static let shared = ManualActor()
         static let executor = ManualExecutor()

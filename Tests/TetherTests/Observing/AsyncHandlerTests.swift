@@ -152,7 +152,7 @@ import Testing
         #expect(log.entries == ["second"])
         gate.open()
         await token.cancelAndWait()
-        // The captures are released after the awaited end, by the task that made the call.
+        // The task of the call releases the captures, after the awaited end.
         #expect(await logged(3, in: log).sorted() == ["capture", "first", "second"])
     }
 }

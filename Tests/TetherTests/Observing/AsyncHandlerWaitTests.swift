@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// Waiting for handlers that are async.
+/// Waits for async handlers.
 @Suite struct AsyncHandlerWaitTests {
     private let center = ObserverCenter()
     private let log = Log<String>()

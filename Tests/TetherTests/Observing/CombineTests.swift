@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import Tether
 
-/// Programs that use Combine, which has no Linux form: typechecked over stand-ins.
+/// Programs with Combine, which has no Linux form: typechecked over stand-ins.
 @Suite struct CombineTests {
     @Test func `R1 M2 a publisher's subscription is an observer, and ends when it is cancelled`() {
         let (center, log, model) = (ObserverCenter(), Log<Int>(), Plain())

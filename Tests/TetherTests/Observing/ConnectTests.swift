@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// Observing by the method of an object, which is its owner, or has another.
+/// Observing with a method of an object. The object is the owner, or has another owner.
 @Suite(.ownThread) struct ConnectTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
@@ -151,7 +151,7 @@ import Testing
             })
     }
 
-    /// Counts the calls in which a retained object has ended.
+    /// Counts the calls during which `hasEnded` is raised.
     private final class LateCaller: Sendable {
         private let hasEnded: Flag
         private let late: Counter

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// The graceful end: what was posted before is handled, and then the observer ends (R11).
+/// The graceful end: earlier posts are handled, and then the observer ends (R11).
 @Suite(.ownThread) struct FinishTests {
     private typealias Result = NotificationObserver.WaitResult
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// A protocol of Foundation's calls, as programs have it to inject a center or a double.
+/// A protocol of Foundation's calls, for the injection of a center or a double.
 private protocol CenterProtocol: AnyObject {
     func post(name: Notification.Name, object: Any?)
     func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]?)

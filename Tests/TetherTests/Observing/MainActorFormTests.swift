@@ -113,8 +113,8 @@ final class MainActorFormTests: XCTestCase {
         }
     }
 
-    /// P1 posted on another thread, every form runs on the main actor, in posting order with what
-    /// is posted there.
+    /// P1 posted on another thread, every form runs on the main actor, in posting order with the
+    /// posts of the main actor.
     func testP1EveryFormRunsOnTheMainActorAfterAPostElsewhere() {
         MainActor.assumeIsolated {
             for (name, form, call) in MainActorFormTests.forms {

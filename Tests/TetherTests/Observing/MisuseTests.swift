@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// Programmer errors, which stop the program with one sentence: the call, the value, the remedy.
+/// Programmer errors, which stop the program with a sentence: the call, the value, the remedy.
 @Suite struct MisuseTests {
     private struct Misuse: Sendable {
         let name: String

@@ -3,24 +3,24 @@ import Testing
 
 @testable import Tether
 
-/// The end of an observer, as posts on one thread see it.
+/// The effect of an observer's end on posts of the same thread.
 @Suite(.ownThread) struct StoppingTests {
     private final class Object: Sendable {}
 
     private let center = ObserverCenter()
     let log = Log<String>()
 
-    /// The causes of an observer's end while its token is kept.
+    /// The causes of an observer's end while the token is kept.
     enum End: CaseIterable, Sendable {
         case stop, removeToken, removeTokenForName, removeByName, removeBySender, removeByOwner,
             removeOwner
         case removeAll, stopAll, cancelAndWait, ownerGoes, senderGoes, replaced
 
-        /// A notification keeps its object, so that a sender does not go during a post of its own.
+        /// A notification retains its object, so a sender outlives its own posts.
         static let duringPosts = allCases.filter { $0 != .senderGoes }
     }
 
-    /// An observer of the sample name that can be ended in each of those ways.
+    /// An observer of the sample name that each of those causes can end.
     private struct Subject: Sendable {
         let owner = Box(optional: Object())
         let sender = Box(optional: Object())
@@ -87,7 +87,7 @@ import Testing
         subject.set(Subject(center) { log.add("called") })
         let last = center.observe(.sample, key: "last") { _ in log.add("last") }
         subject.value!.post()
-        // Bulk removal by name, and of all, takes the last one too.
+        // Bulk removal by name, and of all, ends the last observer too.
         let expected = [.removeByName, .removeAll].contains(end) ? ["ending"] : ["ending", "last"]
         #expect(log.entries == expected)
         withExtendedLifetime((ending, last)) { subject.drop() }
@@ -137,7 +137,7 @@ import Testing
         let (log, center) = (log, center)
         let tokens = Box<[NotificationObserver]?>([])
         let churning = center.observe(.sample) { _ in
-            // Every other one ends, which makes the center tidy up under the post.
+            // Every other observer ends. The center then removes their slots during the post.
             for token in tokens.value!.enumerated() where token.offset % 2 == 0 {
                 token.element.cancel()
             }
@@ -204,7 +204,7 @@ extension StoppingTests {
         let added = Box<[NotificationObserver]>([])
         let first = center.observe(.sample) { _ in
             log.add("first")
-            // The slot of the last observer is free now, and inside the part that the post reads.
+            // Frees the slot of the last observer, which is among the slots that the post reads.
             last.drop()
             guard added.value.isEmpty else { return }
             added.set([nil, .sample].map { center.observe($0) { _ in log.add("added") } })
@@ -270,7 +270,7 @@ extension StoppingTests {
                     isRunning.open()
                     mayReturn.pass()
                 } else {
-                    // On its own stack; the other thread's is waited for.
+                    // A handler does not wait for its own call, only for the other thread's.
                     mayReturn.open()
                     #expect(token.value?.cancelAndWait() == .finished)
                 }

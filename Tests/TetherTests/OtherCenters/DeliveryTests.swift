@@ -50,7 +50,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    /// Observes and posts on one thread, so that it is the posting thread's.
+    /// Observes and posts on the same thread, which is then the posting thread.
     private func onPlace(
         _ kind: TargetKind, _ observe: @escaping @Sendable (TargetPlace) -> NotificationObserver,
         post: @escaping @Sendable () -> Void

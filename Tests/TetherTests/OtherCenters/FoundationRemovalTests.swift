@@ -10,7 +10,7 @@ import Testing
     private let center = NotificationCenter()
     private let log = Log<String>()
 
-    /// A native observer, kept until it is removed.
+    /// A native observer, retained until its removal.
     ///
     /// SAFETY: the token never changes, and is only handed back.
     private struct Native: @unchecked Sendable { let token: any NSObjectProtocol }
@@ -67,7 +67,7 @@ import Testing
         let first = tokens.compactMap(\.foreign)
         for token in tokens { token.cancel() }
         #expect(first.kept() == 0)
-        // They get the keys that ours had.
+        // The native observers get the keys of Tether's removed observers.
         let natives = (0..<20).map { addNative("\($0)") }
         for token in tokens { token.cancel() }
         center.removeObservers(named: .sample)
@@ -78,7 +78,7 @@ import Testing
         for native in natives { center.removeObserver(native.token) }
     }
 
-    /// A call of Foundation's center there would take its lock again, which aborts the process.
+    /// A call of Foundation's center there would take the lock again, and abort the process.
     @Test
     func
         `F2 O3 an owner that is released with a block which Foundation's center is removing ends its observers`()
@@ -159,7 +159,7 @@ import Testing
         let stranger = addNative("stranger")
         let keeper = addNative("keeper")
         center.removeObserver(stranger.token)
-        // It gets the stranger's key.
+        // The new observer gets the stranger's key.
         let token = center.observe(.sample) { _ in log.add("ours") }
         center.removeObserver(stranger.token)
         ForeignSubscription.settle()
@@ -184,7 +184,7 @@ import Testing
         ForeignSubscription.hold(until: gate)
         token.cancel()
         center.removeObserver(stranger.token)
-        // It gets the same key.
+        // The native observer gets the same key.
         let heir = addNative("heir")
         gate.open()
         #expect([receiver].compactMap(\.self).kept() == 0)
@@ -203,7 +203,7 @@ import Testing
         let token = center.observe(.sample) { [object = captured.object!] _ in object.touch() }
         captured.release()
         ForeignSubscription.hold(until: gate)
-        // Ours, which has the same key; the queue that is to end the observer has not got to that.
+        // Tether's observer, which has the same key. The queue has not removed the observer yet.
         center.removeObserver(stranger.token)
         token.cancel()
         log.add("stopped")

@@ -112,7 +112,7 @@ import Testing
         let loop = numbers.observe(owner: owner.object!) { _, number in log.add("\(number)") }
         input.yield(1)
         #expect(await hasLogged(1))
-        // The call may still have the owner, and then its return ends the owner.
+        // The call may still retain the owner. The owner then ends with the return.
         owner.release()
         await loop.value
         #expect(log.entries == ["1", "terminated", "owner deinit"])

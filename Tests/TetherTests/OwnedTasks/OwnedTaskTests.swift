@@ -262,7 +262,7 @@ import Testing
 }
 
 extension Recorder {
-    /// Starts a task that is isolated to this actor.
+    /// Starts a task on the actor.
     fileprivate func start(for owner: some AnyObject, _ done: @escaping @Sendable () -> Void) {
         Task(owner: owner) {
             self.record("begun")

@@ -35,7 +35,8 @@ import Testing
             }
         }
         #expect(popAll() == (0..<count).map { "1 \($0)" })
-        // A look at everything that waits would be about two thousand for each of them.
+        // A scan of all waiting notifications would make about two thousand comparisons for each
+        // notification.
         #expect(comparisons.count.load(ordering: .relaxed) < 2 * count * 100)
     }
 
@@ -84,7 +85,7 @@ private final class Comparisons: Sendable {
     let count = Atomic<Int>(0)
 }
 
-/// A value sender that counts how often it is compared.
+/// A value sender that counts its comparisons.
 private struct CountedSender: Hashable {
     let value: Int
     let comparisons: Comparisons

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// A program whose main queue runs without a run loop: the child process of an exit test is one.
+/// A program whose main queue runs without a run loop, as in the child process of an exit test.
 @Suite struct PostingQueueAsyncMainTests {
     @Test func `Q2 without a main run loop the main queue posts, asap before idle`() async {
         await #expect(processExitsWith: .success) {

@@ -26,7 +26,7 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertNil(queue())
     }
 
-    /// Q7: a whenIdle post needs no further event, for each kind of callback that enqueues it.
+    /// Q7: a whenIdle post needs no further event, for each kind of enqueueing callback.
     func testQ7WhenIdlePostsAreMadeAfterEveryKindOfCallout() {
         let queue = PostingQueue(notificationCenter: center)
         let enqueue: @Sendable (String) -> Void = { label in
@@ -37,7 +37,7 @@ final class PostingQueueLoopTests: XCTestCase {
             Timer(fire: Date(), interval: 0, repeats: false) { _ in enqueue("timer") },
             forMode: .default)
         run(until: 1)
-        // A perform block, with the loop woken for it.
+        // A perform block, which wakes the loop.
         RunLoop.current.perform { enqueue("perform") }
         RunLoop.current.add(
             Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
@@ -45,7 +45,7 @@ final class PostingQueueLoopTests: XCTestCase {
         // A block on the main queue.
         DispatchQueue.main.async { enqueue("main queue") }
         run(until: 3)
-        // A source: a delivery to this thread from another.
+        // A source: another thread's post to the loop's thread.
         let target = center.observe(.other, on: .currentThread) { _ in enqueue("source") }
         Thread.detachNewThread { [center] in center.post(name: .other, object: nil) }
         run(until: 4)
@@ -71,8 +71,7 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["asap", "whenIdle"])
     }
 
-    /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due
-    /// meanwhile.
+    /// Q7: in a run that is nested in a timer's callout; the timer is due meanwhile.
     func testQ7ARunInsideATimerPostsWhenIdle() {
         let queue = PostingQueue(notificationCenter: center)
         let results = Log<CFRunLoopRunResult>()
@@ -83,14 +82,14 @@ final class PostingQueueLoopTests: XCTestCase {
         }
         RunLoop.current.add(timer, forMode: .default)
         RunLoop.current.run(.default, until: { !results.entries.isEmpty })
-        // In the run; at its end it would be too late to stop it.
+        // In the run, because at the run's end a stop would be too late.
         XCTAssertEqual(results.entries, [.stopped])
         XCTAssertEqual(log.entries, ["idle"])
         withExtendedLifetime(stop) {}
     }
 
-    /// Q7: at the end of a run that has no time to wait, as in a program that polls; then nothing
-    /// stays with the loop.
+    /// Q7: at the end of a run with no time to wait, as in a polling program; then nothing stays
+    /// with the loop.
     func testQ7ARunThatNeverWaitsPostsWhenIdleAtItsEnd() {
         func observerCount() -> Int {
             "\(CFRunLoopGetCurrent()!)".components(separatedBy: "<CFRunLoopObserver").count
@@ -105,7 +104,7 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(observerCount(), count)
     }
 
-    /// Q5, Q6: a handler runs the loop in another mode, where this queue posts too.
+    /// Q5, Q6: a handler runs the loop in another mode, where the queue posts too.
     func testQ5Q6AHandlersRunInAnotherModePostsThere() {
         let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueLoopTests.custom")
@@ -126,8 +125,8 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(nesting) {}
     }
 
-    /// Q6: a handler runs the loop again. Notifications that waited at the call, and those that the
-    /// handler enqueues, are posted in that run.
+    /// Q6: a handler runs the loop again. The nested run posts the waiting notifications, and the
+    /// notifications of the handler.
     func testQ6AHandlersRunInTheSameModePostsWhatWaits() {
         let queue = PostingQueue(notificationCenter: center)
         let nesting = center.observe(.chained) { [log] _ in
@@ -144,8 +143,8 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(nesting) {}
     }
 
-    /// Q1, Q2: the hold of one queue on the loop is distinguished from that of another queue, and
-    /// from a source of the program.
+    /// Q1, Q2: a queue's hold on the loop is distinguished from another queue's, and from a source
+    /// of the program.
     func testQ1Q2ALoopOfTwoQueuesEndsAfterBoth() {
         let done = expectation(description: "the thread's loop has ended")
         let (center, log) = (center, log)

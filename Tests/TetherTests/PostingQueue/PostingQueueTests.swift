@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Tether
 
-/// The queue on the main thread's run loop, which these tests run themselves.
+/// The queue on the main thread's run loop. The tests run the loop.
 final class PostingQueueTests: XCTestCase {
     private let center = ObserverCenter()
     private let log = Log<String>()
@@ -100,8 +100,7 @@ final class PostingQueueTests: XCTestCase {
                     notification(.sample, "new"), postingStyle: .asap, coalesceMask: .none)
             },
             ["s-nil", "s-object", "s-value", "new", "o-nil", "o-value"])
-        // `.now` also removes the notifications that it coalesces with, and is itself never
-        // removed.
+        // `.now` also removes notifications by coalescing, and is itself never removed.
         XCTAssertEqual(
             left {
                 queue.enqueue(
@@ -112,7 +111,7 @@ final class PostingQueueTests: XCTestCase {
             ["now", "now", "o-nil", "o-value"])
     }
 
-    /// Q4: dequeueing by the same masks, and exactly one with an empty mask.
+    /// Q4: dequeueing by the same masks; an empty mask dequeues exactly the given notification.
     func testQ4AnEmptyMaskDequeuesExactlyThatNotification() {
         observe(.sample, .other)
         let queue = PostingQueue(notificationCenter: center)
@@ -162,8 +161,8 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, ["common", "default", "both", "custom"])
     }
 
-    /// Q5: `.now` outside a listed mode posts nothing; the default mode is a common one; where no
-    /// loop is running it posts.
+    /// Q5: `.now` outside a listed mode posts nothing; the default mode is a common mode; where no
+    /// loop is running, `.now` posts.
     func testQ5NowPostsNothingOutsideAListedMode() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
@@ -217,13 +216,13 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, ["first", "posted", "again", "idle"])
     }
 
-    /// Q6: a handler that enqueues itself for ever does not keep the loop from its timers.
+    /// Q6: a handler that enqueues itself for ever does not delay the loop's timers.
     func testQ6SelfEnqueueingDoesNotStarveTheLoop() {
         for style in [PostingQueue.PostingStyle.asap, .whenIdle] {
             let queue = PostingQueue(notificationCenter: center)
             let token = center.observe(.sample) { [log] notification in
                 log.add("round")
-                // A queue that served this in the same pass would never come back to the loop.
+                // A queue that posted in the same pass would never return to the loop.
                 guard log.entries.count < 100_000 else {
                     return XCTFail("\(style) posts starve the loop")
                 }
@@ -244,7 +243,7 @@ final class PostingQueueTests: XCTestCase {
         }
     }
 
-    /// Q8: flush posts everything that waits, in order, in every mode.
+    /// Q8: flush posts all waiting notifications, in order, in every mode.
     func testQ8FlushPostsEverythingInOrder() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)

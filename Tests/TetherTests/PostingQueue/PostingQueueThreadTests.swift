@@ -5,9 +5,10 @@ import XCTest
 
 @testable import Tether
 
-/// Queues and the threads that they belong to.
+/// Queues and their threads.
 final class PostingQueueThreadTests: XCTestCase {
-    /// Q2: one for each thread, by all of its names, and on the main queue the main thread's.
+    /// Q2: each thread has a queue, by all names of the queue; the main queue has the main
+    /// thread's.
     func testQ2EachThreadHasOneQueue() {
         let main = PostingQueue.current
         XCTAssertTrue(main === PostingQueue.current)
@@ -57,7 +58,7 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(center.audit().waitingPosts, [])
         // The default center's count is read before the release of the payload.
         XCTAssertEqual(ObserverCenter.default.audit().droppedPosts, before + 1)
-        // The queues, and the run loop that had their observers, are released with the thread.
+        // The queues, and the run loop with their observers, are released with the thread.
         let end = ContinuousClock.now + .seconds(longestWait)
         while queues.entries.contains(where: { $0.queue != nil }), ContinuousClock.now < end {
             sched_yield()
@@ -66,8 +67,8 @@ final class PostingQueueThreadTests: XCTestCase {
         withExtendedLifetime(token) {}
     }
 
-    /// Q2: a queue made for another center is closed when its thread exits, however long it is
-    /// kept.
+    /// Q2: a queue for another center is closed when the thread exits, also a queue that is
+    /// retained.
     func testQ2AQueueKeptAfterItsThreadIsClosed() {
         let center = ObserverCenter()
         let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Gate())
@@ -87,8 +88,8 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(center.audit().waitingPosts, [])
     }
 
-    /// Q1, R6: enqueued, dequeued and flushed by several threads at once: each is posted at most
-    /// once, in order for each of them, and nothing is lost that was not dequeued.
+    /// Q1, R6: several threads enqueue, dequeue and flush at once. Each notification is posted at
+    /// most once, in the order of its thread, and only dequeued notifications are not posted.
     func testQ1R6PostsOfManyThreadsKeepEachThreadsOrder() {
         let center = ObserverCenter()
         let threads = 3

@@ -9,7 +9,7 @@ extension Races {
             let center = ObserverCenter()
             let token: NotificationObserver
             let hasSlept = Flag()
-            /// How long the end waits for the post to have come so far that its task starts.
+            /// How many times the ending thread spins, so that the post has started its task.
             let delay: Int
 
             init(round: Int) {
@@ -51,7 +51,7 @@ extension Races {
                 { _, token, _ in token.unmute() },
                 { center, _, _ in center.post(.sample, number: 2) },
                 check: { center, _, log in
-                    // A post that came before the unmuting has displaced the kept one.
+                    // A post before the unmuting has replaced the kept notification.
                     let end = ContinuousClock.now + .seconds(longestWait / 4)
                     while log.entries.count + center.audit()[0].dropped < 2,
                         ContinuousClock.now < end

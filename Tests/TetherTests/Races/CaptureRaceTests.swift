@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// A call uses an observer while another thread cancels it.
+    /// A call uses an observer while another thread cancels the observer.
     @Suite struct CaptureRaceTests {
         fileprivate final class Fixture: Sendable {
             let center = ObserverCenter()
@@ -30,7 +30,7 @@ extension Races {
             func waitUntilStopped() { while token.isActive {} }
         }
 
-        /// A call that uses an observer.
+        /// A call on an observer.
         struct Call: CustomTestStringConvertible, Sendable {
             let testDescription: String
             fileprivate let body: @Sendable (Fixture) -> Void

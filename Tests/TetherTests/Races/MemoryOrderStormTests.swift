@@ -5,12 +5,12 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// The memory orders, on processors that order less than x86. `Tests/Litmus` checks the same by
-    /// models; these tests check on the machine that runs them.
+    /// The memory orders, on processors with weaker orders than x86. `Tests/Litmus` checks the same
+    /// with models, and these tests check the machine.
     ///
-    /// One thread posts without a pause; another adds and ends an observer, again and again. The
-    /// accesses of the test are relaxed, so the test adds no order. `TETHER_STORM=100` in the
-    /// environment makes it a hundred times as long.
+    /// One thread posts without a pause. Another thread adds and ends observers. The test's own
+    /// accesses are relaxed, and add no order. `TETHER_STORM=100` in the environment makes the
+    /// storms a hundred times as long.
     @Suite struct MemoryOrderStormTests {
         private static let rounds = extent(2_000, times: "TETHER_STORM")
 
@@ -22,8 +22,7 @@ extension Races {
 
             func set(_ value: Int) { word.store(value, ordering: .relaxed) }
 
-            /// One more, in two steps: only one thread at a time does this, and two at once lose
-            /// one.
+            /// Increments in two steps: increments by two threads at once would lose a count.
             func advance() { set(value + 1) }
         }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// Waits until a task has returned. False if that takes longer than anything should.
+/// Waits until a task has returned. Returns false after the limit of all waits.
 private func returns<Failure: Error>(_ task: Task<Void, Failure>) -> Bool {
     let gate = DispatchSemaphore(value: 0)
     Task.detached {
@@ -14,7 +14,7 @@ private func returns<Failure: Error>(_ task: Task<Void, Failure>) -> Bool {
 }
 
 extension Races {
-    /// The end of an owner against the life of its tasks and loops.
+    /// The end of an owner races with the life of its tasks and loops.
     @Suite struct OwnedTaskRaceTests {
         private final class Owner: Sendable {}
 

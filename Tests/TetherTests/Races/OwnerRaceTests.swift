@@ -26,7 +26,7 @@ import Testing
     }
 }
 
-/// A class of its own for every three types.
+/// A new class for every three types.
 private final class Fresh<A, B, C>: Sendable {
     private let atEnd: @Sendable () -> Void
 

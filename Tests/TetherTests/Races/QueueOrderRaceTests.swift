@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// Posts of several threads, and the block that each thread enqueues after its own post.
+    /// Several threads post, and each enqueues a block after its post.
     @Suite struct QueueOrderRaceTests {
         private struct Fixture: Sendable {
             private let center = ObserverCenter()

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// Each two operations on one observer at the same time, while a third thread posts to it.
+    /// Each pair of operations on an observer at the same time, while a third thread posts.
     @Suite struct RaceMatrixTests {
         enum Operation: CaseIterable {
             case post, runJobs, dropJobs, bound, mute, muteOwner, switchTarget,
@@ -36,8 +36,7 @@ extension Races {
                 return (sorted[0], sorted[sorted.count - 1])
             }
 
-            /// Whether the handler runs on one thread at a time, so that the log has the order of
-            /// the calls.
+            /// Whether calls of the handler never overlap, so the log has the order of the calls.
             var isOrdered: Bool {
                 (isQueued && !operations.contains(.switchToPostingThread))
                     || operations.isDisjoint(with: [.mute, .muteOwner])

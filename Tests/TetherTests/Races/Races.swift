@@ -1,4 +1,4 @@
 import Testing
 
-/// All races, one at a time, so that the contestants of one meet as often as they can.
+/// All races, serially, so that the contestants meet as often as possible.
 @Suite(.ownThread, .serialized) enum Races {}

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Tether
 
-/// Threads that do everything at once with a few centers, owners and senders, and the invariants
+/// Threads use a few centers, owners and senders in every way at once. The invariants are checked
 /// during the storm and after.
 ///
 /// Bounded in count, with the same random choices for the same seed; only the threads' timing
@@ -32,7 +32,7 @@ final class Storm: Sendable {
 
     // MARK: What is in it
 
-    /// A center, and an observer that counts every post.
+    /// A center with an observer that counts every post.
     final class Ground: Sendable {
         let center = ObserverCenter()
         let posted = Atomic<Int>(0)
@@ -107,7 +107,7 @@ final class Storm: Sendable {
         }
     }
 
-    /// The targets that observers of a storm are given.
+    /// The targets of a storm's observers.
     struct Places: Sendable {
         let targets: [DeliveryTarget]
         /// Waits until all posts have been delivered.
@@ -150,7 +150,7 @@ final class Storm: Sendable {
             chosen.handler.mustNotRun.store(true, ordering: .sequentiallyConsistent)
         case 72..<78:
             chosen?.token.mute(keepingNewest: Bool.random(using: &dice))
-            // By the same token at once, so that no muting is left.
+            // Unmuted by the same token in the same operation, so no muting is left.
             post(&dice)
             if let chosen, chosen.token.isMuted { chosen.token.unmute() }
         case 78..<84: chosen?.token.target = places.targets.randomElement(using: &dice)!
@@ -162,7 +162,8 @@ final class Storm: Sendable {
         case 96: centers.randomElement(using: &dice)!.set(makeGround())
         case 97: centers.randomElement(using: &dice)!.value?.center.removeObservers(named: .stormy)
         case 98: owners.randomElement(using: &dice)!.value.map { OwnerObservers(of: $0).cancel() }
-        // Not the process's: that would hold observers of other tests for a moment.
+        // The audit of a center. An audit of the process would retain observers of other tests for
+        // a moment.
         default: _ = centers.randomElement(using: &dice)!.value?.center.audit().count
         }
     }

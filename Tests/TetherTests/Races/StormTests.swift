@@ -6,13 +6,13 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// Everything at once; see `Storm`. `TETHER_STORM=100` in the environment makes them a hundred
-    /// times as long, and 0.1 a tenth.
+    /// Every operation at once: see `Storm`. `TETHER_STORM=100` in the environment makes storms a
+    /// hundred times as long, and 0.1 a tenth.
     @Suite struct StormTests {
         private static let steps = extent(20_000, times: "TETHER_STORM")
 
-        /// A storm of several threads, with something else on one more until they have all
-        /// returned.
+        /// A storm on several threads, and a body that another thread repeats until the storm has
+        /// ended.
         private func storm(
             _ threads: Int, sharingNames: Bool = true, on places: Storm.Places,
             meanwhile: (@Sendable () -> Void)? = nil

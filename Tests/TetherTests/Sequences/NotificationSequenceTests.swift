@@ -8,7 +8,7 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    /// The numbers of a sequence's notifications until its end, which must come soon.
+    /// The numbers of a sequence's notifications. The sequence must end soon.
     private func numbers(of sequence: NotificationSequence<Notification>) async -> [Int] {
         let log = Log<Int>()
         #expect(await inTime { for await note in sequence { log.add(note.number) } })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tether
 
-/// The debug checks at every lock that is taken inside another lock.
+/// The debug checks of nested locks.
 @Suite struct LockRankTests {
     @Test func `R6 a handler that is called under a lock ends a debug build`() async throws {
         let result = try await #require(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tether
 
-/// The checks that debug builds make after each change of a structure.
+/// The checks of debug builds after each change of a structure.
 @Suite struct SelfCheckTests {
     private func expectStop(
         _ sentence: String, _ result: ExitTest.Result,

@@ -3,8 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-/// Objects that reach a center inside optionals, existentials and boxes, through parameters of the
-/// type `Any`.
+/// Objects inside optionals, existentials and boxes, passed to a center as `Any`.
 @Suite struct WrappedObjectTests {
     private final class Object: Wrappable, Sendable {
         let atDeinit: @Sendable (Object) -> Void
@@ -15,7 +14,7 @@ import Tether
 
         deinit { atDeinit(self) }
 
-        // Equal to all others, so that only identity distinguishes the objects.
+        // All are equal, so only identity distinguishes the objects.
         static func == (a: Object, b: Object) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
     }

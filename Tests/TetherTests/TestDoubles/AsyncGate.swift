@@ -2,8 +2,8 @@ import Testing
 
 @testable import Tether
 
-/// Lets one async waiter through for each time that it is opened, also one whose task is cancelled;
-/// a wait that is too long is a failure.
+/// Lets an async waiter through for each call of `open()`, also the waiter of a cancelled task. A
+/// wait that is too long is a failure.
 struct AsyncGate: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -21,8 +21,8 @@ struct AsyncGate: Sendable {
     }
 }
 
-/// Whether something async ends in time. If not it is cancelled, and not waited for. The caller's
-/// cancellation changes nothing.
+/// Whether an async body ends in time. A late body is cancelled, and not awaited. A cancellation of
+/// the caller has no effect.
 func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)
     let tasks = [
@@ -36,7 +36,7 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
         },
     ]
     defer { for task in tasks { task.cancel() } }
-    // In a task of its own, because a cancelled one would not wait.
+    // In a task of its own, because a cancelled task would not wait.
     return await Task { await ends.first { _ in true } ?? false }.value
 }
 

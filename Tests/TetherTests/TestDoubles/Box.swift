@@ -1,7 +1,7 @@
 import Synchronization
 import Tether
 
-/// A value that several threads set and take, and that is released at a definite point.
+/// A value that several threads set and take. The test decides when the value is released.
 final class Box<Value: Sendable>: Sendable {
     private let content: Locked<Value>
 
@@ -11,7 +11,7 @@ final class Box<Value: Sendable>: Sendable {
 
     var value: Value { content.withLock(\.self) }
 
-    /// Sets a new value; the old one is released after the lock.
+    /// Sets a value. The old value is released outside the lock.
     func set(_ value: Value) {
         let old = content.withLock { content in
             let old = content
@@ -43,7 +43,7 @@ final class Log<Entry: Sendable>: Sendable {
     func add(_ entry: Entry) { content.withLock { $0.append(entry) } }
 }
 
-/// A flag and a counter that cost a race no lock.
+/// A flag and a counter without a lock, for races.
 final class Flag: Sendable {
     private let value = Atomic<Bool>(false)
 

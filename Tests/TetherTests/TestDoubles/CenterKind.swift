@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// A center that can be posted to: Tether's own or Foundation's.
+/// A center for posts: Tether's or Foundation's.
 protocol PostingCenter: NotifyingCenter {
     func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]?)
 }
@@ -17,7 +17,7 @@ extension PostingCenter {
 extension ObserverCenter: PostingCenter {}
 extension NotificationCenter: PostingCenter {}
 
-/// The centers of a test with a center as its argument.
+/// The centers for a test with a center as its argument.
 enum CenterKind: CaseIterable, CustomTestStringConvertible {
     case tether, foundation
 
@@ -36,8 +36,7 @@ extension NotificationObserver {
 }
 
 extension [ForeignSubscription] {
-    /// How many of the closures the foreign center still has, when all that is to be taken off has
-    /// been.
+    /// How many closures the foreign center still has after all pending removals.
     func kept() -> Int {
         ForeignSubscription.settle()
         return count(where: \.isKept)

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The compiler that built the tests, for facts that only a compiler knows.
+/// The compiler that built the tests, for facts about compilation.
 struct Compiler {
     private let executable: URL
     private let products: URL
@@ -54,8 +54,8 @@ struct Compiler {
         }
     }
 
-    /// The compiler's messages for a source file that may import Tether: a main.swift, which has
-    /// code at its top level.
+    /// The compiler's messages for a main.swift, which may import Tether and has code at the top
+    /// level.
     func diagnostics(of source: String, isMain: Bool = false) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "Tether-\(UUID().uuidString)")
@@ -64,7 +64,7 @@ struct Compiler {
         let file = folder.appending(path: isMain ? "main.swift" : "Snippet.swift")
         try source.write(to: file, atomically: true, encoding: .utf8)
 
-        // Not `-typecheck`, which does not check values that are sent between isolations.
+        // Not `-typecheck`, which does not check the values sent between isolations.
         return try run(
             executable,
             ["-emit-sil", "-o", folder.appending(path: "Snippet.sil").path, file.path]
@@ -90,7 +90,7 @@ struct Compiler {
         return try JSONSerialization.jsonObject(with: graph) as? [String: Any] ?? [:]
     }
 
-    /// Runs a tool that finds the modules of this build. Returns the tool's output.
+    /// Runs a tool with the paths of the build's modules. Returns the tool's output.
     private func run(_ tool: URL, _ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = tool

@@ -4,7 +4,7 @@ import Foundation
 
 /// A block of code in the documentation: in the README, in an article, or in a comment.
 struct DocumentedCode: Sendable {
-    /// Code without spaces, line breaks and comments, so that a page may break its lines elsewhere.
+    /// Code without spaces, line breaks and comments, so a page may break lines elsewhere.
     static func withoutSpaces(_ code: String) -> String {
         let lines = code.split(separator: "\n").map { line in
             line.hasPrefix("//") ? "" : line.components(separatedBy: "  //")[0]
@@ -17,7 +17,7 @@ struct DocumentedCode: Sendable {
     let line: Int
     let lines: [String]
 
-    /// All blocks that are marked as Swift.
+    /// All blocks marked as Swift.
     static func all() throws -> [DocumentedCode] {
         let sources = try FileManager.default.subpathsOfDirectory(
             atPath: Package.root.appending(path: "Sources").path
@@ -58,7 +58,7 @@ struct DocumentedCode: Sendable {
         return String(start.dropFirst(start.hasPrefix("/// ") ? 4 : 3))
     }
 
-    /// Whether it declares something, and is not a list of statements.
+    /// Whether the block is a declaration, not a list of statements.
     private var isDeclaration: Bool {
         let words = [
             "final class", "class", "struct", "enum", "extension", "func", "init(", "@Test",
@@ -74,10 +74,11 @@ struct DocumentedCode: Sendable {
             .map { $0.replacing("…", with: "").replacing("private let", with: "let") }
     }
 
-    /// Whether it can stand in a file with others: it adds nothing to a type that they have.
+    /// Whether the block can share a file with other blocks, because it extends none of their
+    /// types.
     var standsAlone: Bool { first.hasPrefix("extension Notification.Name") }
 
-    /// Whether it is a whole main.swift.
+    /// Whether the block is a whole main.swift.
     var isProgram: Bool { standsAlone && prints }
 
     var isOfTests: Bool {
@@ -85,14 +86,14 @@ struct DocumentedCode: Sendable {
             || lines.contains { $0.contains("#expect") }
     }
 
-    /// Whether it names a method that a center is to call.
+    /// Whether the block names a method for a center to call.
     var connectsMethods: Bool {
         lines.contains { $0.contains(", of: ") }
     }
 
     var prints: Bool { lines.contains { $0.contains("print(") } }
 
-    /// The block as a part of a file, with the code around it in a user's program, and the line
+    /// The block as a part of a file, between the code of a user's program, and with the line
     /// numbers of the page.
     func part(number: Int) -> String {
         // The block waits for leaks without `await`, and so does not compile in an async function.

@@ -1,7 +1,7 @@
 import Dispatch
 import Testing
 
-/// Lets one waiter through for each time that it is opened; a wait that is too long is a failure.
+/// Lets a waiter through for each call of `open()`. A wait that is too long is a failure.
 struct Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -18,13 +18,13 @@ struct Gate: Sendable {
     }
 }
 
-/// A latch: one thread waits until another opens it. An open latch stays open.
+/// A latch: a thread waits until another thread opens the latch. An open latch stays open.
 final class Latch: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func open() { semaphore.signal() }
 
-    /// Waits until it is open; an issue if that takes longer than anything should.
+    /// Waits until the latch is open. A wait beyond the limit of all waits is an issue.
     func pass(sourceLocation: SourceLocation = #_sourceLocation) {
         expectBlockingIsAllowed(sourceLocation: sourceLocation)
         let result = semaphore.wait(timeout: .now() + longestWait)

@@ -4,8 +4,8 @@ import TestLimits
 /// How many times as long each of many takes as each of few: about once, or as many times as there
 /// are more if the time is quadratic.
 ///
-/// The time is the processor's for the calling thread, because other tests run meanwhile, and the
-/// shortest of some rounds in turn; a round that ends on another thread is made again.
+/// The time is the calling thread's processor time, because other tests run meanwhile, and the
+/// shortest of several rounds. A round that ends on another thread is repeated.
 func growth(
     from few: Int, to many: Int, isolation: isolated (any Actor)? = #isolation,
     of work: (Int) async -> Void
@@ -21,7 +21,7 @@ func growth(
     return (shortest[many]! / Double(many)) / (shortest[few]! / Double(few))
 }
 
-/// The time that the calling thread's work takes; `nil` if it ended on another thread.
+/// The processor time of the calling thread's work. `nil` if the work ended on another thread.
 private func processorTime(
     isolation: isolated (any Actor)? = #isolation, of work: () async -> Void
 ) async -> Duration? {

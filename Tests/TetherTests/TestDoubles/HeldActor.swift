@@ -11,7 +11,7 @@ import Tether
         unsafe HeldActor.executor.asUnownedSerialExecutor()
     }
 
-    /// Runs the actor's jobs until a condition holds. Tests that use it are not to run in parallel.
+    /// Runs the actor's jobs until a condition holds. Tests of the actor must not run in parallel.
     static func run(
         until condition: @autoclosure () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -28,7 +28,7 @@ import Tether
     }
 }
 
-/// An executor that keeps jobs until `run()`.
+/// An executor that stores jobs until `run()`.
 private final class HeldExecutor: SerialExecutor {
     private let jobs = Locked<[UnownedJob]>([])
     private let running = Locked(())

@@ -1,8 +1,8 @@
 @testable import Tether
 
-/// A strong reference that is let go at a definite point.
+/// A strong reference. The test decides when it is released.
 ///
-/// SAFETY: a test that shares one between threads orders its uses with latches.
+/// SAFETY: a test that shares a holder between threads orders the uses with latches.
 final class Holder<Object: AnyObject>: @unchecked Sendable {
     var object: Object?
 
@@ -10,10 +10,10 @@ final class Holder<Object: AnyObject>: @unchecked Sendable {
         self.object = object
     }
 
-    /// Not inlined, so that the optimiser cannot put the release off.
+    /// Not inlined, so that the optimiser cannot delay the release.
     @inline(never)
     func release() {
-        // Set to `nil` first, so that the object's `deinit` may use this holder.
+        // Set to `nil` first, so that the object's `deinit` may use the holder.
         let last = object.take()
         withExtendedLifetime(last) {}
     }
@@ -35,7 +35,7 @@ final class ObjectProbe: Sendable {
     var hasRecord: Bool { OwnerTable.shared.hasRecord(of: identity) }
 }
 
-/// Whether an owner's observers end after the body of its `deinit`, before its memory is freed
+/// Whether an owner's observers end after the body of its `deinit`, before the memory is freed
 /// (O3).
 #if canImport(ObjectiveC)
 let endsFollowDeinit = true

@@ -2,7 +2,7 @@ import Dispatch
 import Testing
 import Tether
 
-/// An executor of an actor's own, whose jobs wait until a test runs them on its thread.
+/// The executor of an actor. A test runs the jobs on the test's thread.
 final class ManualExecutor: SerialExecutor {
     private let jobs = Locked<[UnownedJob]>([])
     private let arrivals = DispatchSemaphore(value: 0)
@@ -16,15 +16,14 @@ final class ManualExecutor: SerialExecutor {
         arrivals.signal()
     }
 
-    /// Runs one job, as soon as there is one; a task comes to its actor's executor by way of
-    /// another thread.
+    /// Waits for a job, and runs it. A task reaches its actor's executor by way of another thread.
     func runNext(sourceLocation: SourceLocation = #_sourceLocation) {
         guard arrives(sourceLocation) else { return }
         let job = jobs.withLock { $0.removeFirst() }
         unsafe job.runSynchronously(on: asUnownedSerialExecutor())
     }
 
-    /// Waits for a job, and leaves it where it is.
+    /// Waits for a job without running it.
     func expectJob(sourceLocation: SourceLocation = #_sourceLocation) {
         if arrives(sourceLocation) { arrivals.signal() }
     }
@@ -38,7 +37,7 @@ final class ManualExecutor: SerialExecutor {
     }
 }
 
-/// An actor with an executor of its own, which records the calls of its methods.
+/// An actor with a manual executor, which records the calls of its methods.
 actor Recorder {
     private let executor: ManualExecutor
     private(set) var entries: [String] = []
@@ -59,7 +58,7 @@ actor Recorder {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    /// Adds to its own state, and to the log, to be looked at from outside.
+    /// Appends to the actor's state, and to the log, which a test can read from outside.
     func record(_ entry: String) {
         preconditionIsolated()
         entries.append(entry)

@@ -1,6 +1,6 @@
 import Tether
 
-/// Holds the jobs it is given until the test runs or drops them.
+/// Stores submitted jobs until the test runs or drops them.
 final class ManualScheduler: DeliveryScheduler {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
@@ -29,20 +29,20 @@ final class ManualScheduler: DeliveryScheduler {
         }
     }
 
-    /// Takes the oldest job out, without running it.
+    /// Removes the oldest job without running it.
     func take() -> (@Sendable () -> Void)? {
         state.withLock { $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }
     }
 
-    /// Runs the oldest job, if there is one.
+    /// Runs the oldest job, if any.
     func runNext() { take()?() }
 
-    /// Runs jobs, also those that running makes, until none waits.
+    /// Runs jobs, also jobs that were submitted meanwhile, until none is left.
     func runAll() {
         while let job = take() { job() }
     }
 
-    /// Lets go of all jobs.
+    /// Releases all jobs.
     func dropAll() {
         let jobs = state.withLock { state in
             let jobs = state.jobs

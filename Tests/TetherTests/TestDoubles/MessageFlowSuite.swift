@@ -3,20 +3,20 @@ import Testing
 
 @testable import Tether
 
-/// Tests of messages that only the main queue can make.
+/// Tests of messages that are made on the main queue.
 protocol MessageFlowSuite: Sendable, SendableMetatype {
     var center: ObserverCenter { get }
 }
 
 extension MessageFlowSuite {
-    /// The payloads that may be posted under the name of `AlbumDidClose`, here or elsewhere; `nil`
+    /// The payloads of notifications with the name of `AlbumDidClose`, here or elsewhere. `nil`
     /// makes no message.
     func postNote(_ number: Int?) {
         center.post(name: AlbumDidClose.name, object: nil, userInfo: number.map { ["number": $0] })
     }
 
-    /// Posts notes on a thread that cannot make messages, because only the main queue can, and the
-    /// test occupies it.
+    /// Posts notes on another thread. The notes become messages on the main queue only, which the
+    /// test occupies.
     func postElsewhere(_ numbers: Int?...) {
         onThreads { for number in numbers { postNote(number) } }
     }
@@ -27,7 +27,7 @@ extension MessageFlowSuite {
         return (log, center.observe(for: .didClose, once: once) { log.add($0.number) })
     }
 
-    /// The notifications that messages travel as, which may be posted again anywhere.
+    /// The notifications of messages, which may be posted again on any thread.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor func envelopes(_ numbers: [Int]) -> [MessageTravel] {
         let (other, log) = (ObserverCenter(), Log<MessageTravel>())

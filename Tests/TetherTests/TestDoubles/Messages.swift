@@ -22,7 +22,7 @@ struct AlbumDidSave: NotificationCenter.AsyncMessage {
     var payload: AnyObjectPayload?
 }
 
-/// Something that a message keeps alive.
+/// An object that a message retains.
 struct AnyObjectPayload: Sendable {
     let object: any AnyObject & Sendable
 }
@@ -55,19 +55,19 @@ struct AlbumDidLoad: BridgedAsyncMessage {
     }
 }
 
-/// Has the name of another type's messages, and makes nothing of them.
+/// Has the name of another type's messages, and makes no message of their notifications.
 struct SameNameAsAlbumDidLoad: BridgedAsyncMessage {
     typealias Subject = Album
     static var name: Notification.Name { AlbumDidLoad.name }
 }
 
-/// Has the name of a main-actor type's messages, and makes nothing of them.
+/// Has the name of a main-actor type's messages, and makes no message of their notifications.
 struct SameNameAsAlbumDidClose: BridgedAsyncMessage {
     typealias Subject = Album
     static var name: Notification.Name { AlbumDidClose.name }
 }
 
-/// Declares no requirement that its bridging implies.
+/// Declares no requirement that the bridging implies.
 struct AlbumDidRest: BridgedMainActorMessage {
     typealias Subject = Album
 }

@@ -1,6 +1,6 @@
 @testable import Tether
 
 extension NotificationObserver {
-    /// The registration, held, as long as anything else holds it.
+    /// The retained registration, or `nil` after its deallocation.
     var registration: Registration? { reference?.take() }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reports its end.
+/// Calls a closure in its `deinit`.
 final class Ending: Sendable {
     private let body: @Sendable () -> Void
 
@@ -8,22 +8,22 @@ final class Ending: Sendable {
         self.body = body
     }
 
-    /// Opens a gate when it ends.
+    /// Opens a gate in its `deinit`.
     convenience init(opening gate: Gate) { self.init { gate.open() } }
 
     deinit { body() }
 
-    /// Uses it, so that a closure captures it, and the optimiser leaves it captured.
+    /// Called in a closure that is to capture the object, also in an optimised build.
     func touch() { withExtendedLifetime(self) {} }
 }
 
-/// An owner, a sender or a captured value that logs its end.
+/// An owner, a sender or a captured value that logs its `deinit`.
 final class LoggedObject: Sendable {
     let name: String
     private let log: Log<String>
     private let atEnd: @Sendable (LoggedObject) -> Void
 
-    /// Makes an object that logs the first line of its `deinit`, and then does `atEnd` in it.
+    /// Makes an object whose `deinit` logs, and then calls `atEnd`.
     init(
         _ name: String, _ log: Log<String>,
         atEnd: @escaping @Sendable (LoggedObject) -> Void = { _ in }
@@ -33,7 +33,7 @@ final class LoggedObject: Sendable {
         self.atEnd = atEnd
     }
 
-    /// Uses the object, so that a closure captures it.
+    /// Called in a closure that is to capture the object.
     func touch() { withExtendedLifetime(self) {} }
 
     deinit {
@@ -42,7 +42,7 @@ final class LoggedObject: Sendable {
     }
 }
 
-/// A receiver of notifications, which logs them and its end.
+/// A receiver, which logs its notifications and its `deinit`.
 final class Screen: Sendable {
     let log: Log<String>
 

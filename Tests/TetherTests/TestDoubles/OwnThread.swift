@@ -3,11 +3,10 @@ import Foundation
 import Testing
 import Tether
 
-/// Runs each test on a thread of its own, which it may block.
+/// Runs each test on a thread of its own, which the test may block.
 ///
-/// All tasks share a few threads, and on Linux the blocks of Dispatch's global queues do so too.
-/// When tests block all of them, each until something has happened that needs another one, none
-/// gets on.
+/// All tasks share a few threads, on Linux also with the blocks of Dispatch's global queues. If
+/// tests block all of these threads, each waiting for another task, no test makes progress.
 struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -28,10 +27,10 @@ extension Trait where Self == OwnThreadTrait {
     static var ownThread: OwnThreadTrait { OwnThreadTrait() }
 }
 
-/// A failure in a test that blocks a thread which the concurrency library has for all tasks.
+/// A failure of a test that blocks a thread of the concurrency library.
 func expectBlockingIsAllowed(sourceLocation: SourceLocation) {
-    // Not set on a test's own threads, nor in a process that a test starts, because that process
-    // has no other test.
+    // Not set on a test's own threads, nor in a process of an exit test, because that process has
+    // no other test.
     if Test.current == nil { return }
     if OwnThread.isCurrent || MainQueue.isCurrent { return }
     Issue.record(
@@ -39,8 +38,7 @@ func expectBlockingIsAllowed(sourceLocation: SourceLocation) {
         sourceLocation: sourceLocation)
 }
 
-/// The main queue, which need not be on the main thread, and which no task needs but those of the
-/// main actor.
+/// The main queue, which may be off the main thread. Only tasks of the main actor need it.
 private enum MainQueue {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -95,8 +93,7 @@ private final class OwnThread: TaskExecutor {
     }
 }
 
-/// Lets as many tests run at a time as there are processors, so that races meet as often as they
-/// can.
+/// Runs at most one test for each processor at a time, so that races meet as often as possible.
 private final class Turns: Sendable {
     static let shared = Turns(ProcessInfo.processInfo.activeProcessorCount)
 

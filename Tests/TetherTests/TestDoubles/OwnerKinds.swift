@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-// One class of each kind that can be an owner.
+// A class of each kind of owner.
 
 final class Plain: Sendable {}
 
@@ -43,7 +43,7 @@ final class Model: NSObject { var title = "model" }
 
 @MainActor final class Window { var updates = 0 }
 
-/// Attaches itself, and posts, before its `init` throws.
+/// Attaches itself, and posts, before the `init` throws.
 class Throwing {
     struct Failure: Error {}
 
@@ -59,7 +59,7 @@ class Throwing {
     }
 }
 
-/// Attaches itself in its superclass's `init`, and throws in its own.
+/// Attaches itself in the superclass's `init`, and throws in the subclass's.
 final class ThrowingLate: Throwing {
     let text: String
 

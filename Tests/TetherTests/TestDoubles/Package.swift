@@ -1,6 +1,6 @@
 import Foundation
 
-/// The package that these tests are part of.
+/// The package of the tests.
 enum Package {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(
         path: "../../.."

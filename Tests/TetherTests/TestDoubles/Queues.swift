@@ -5,8 +5,8 @@ import Testing
 extension DispatchQueue {
     /// Waits until all that was posted to observers on this queue before has run.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) {
-        // Twice, because a block may post, and on a concurrent queue such a post may leave its
-        // block to another thread.
+        // Twice, because a block may post, and on a concurrent queue another thread may run the
+        // block of such a post.
         for _ in 0..<2 {
             let gate = Gate()
             async(flags: .barrier) { gate.open() }
@@ -25,7 +25,7 @@ extension OperationQueue {
 
     /// Waits until all that was posted to observers on this queue before has run.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) {
-        // Not with barriers: Foundation's queue may forget one that is added while another one
+        // Not with barriers: Foundation's queue may lose a barrier that is added while another
         // ends.
         guard maxConcurrentOperationCount == 1 else {
             while operationCount > 0 { waitUntilAllOperationsAreFinished() }

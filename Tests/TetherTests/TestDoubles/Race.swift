@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Something that did not hold in a round of a race.
+/// An invariant that did not hold in a round of a race.
 struct Foul: Error, CustomStringConvertible {
     let description: String
 }
@@ -12,7 +12,7 @@ func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
     if !condition { throw Foul(description: sentence()) }
 }
 
-/// Lets contestants meet in every round, each on a thread of its own, and checks the result.
+/// Runs contestants at once in every round, each on its thread, and checks the result.
 ///
 /// The threads live through all rounds, and leave each start at the same moment. `TETHER_RACES` in
 /// the environment makes the rounds more or fewer.
@@ -52,8 +52,8 @@ func race<Fixture: Sendable>(
 
 /// A place where a number of threads wait for each other, again and again.
 ///
-/// They spin for as long as it takes when each has a core, so that they leave together, and sleep
-/// when it takes longer.
+/// Contestants spin first, so that they start together where each has a core. After a while they
+/// sleep.
 final class Meeting: @unchecked Sendable {
     // SAFETY: the size never changes, the arrivals are atomic, and a condition is made for several
     // threads.

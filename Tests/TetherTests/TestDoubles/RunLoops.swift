@@ -7,8 +7,7 @@ extension RunLoop {
     /// Runs the calling thread's run loop until a condition holds; the program stops after half of
     /// `longestWait`, or when nothing is left to wait for.
     ///
-    /// The condition is looked at in the passes that the loop makes anyway: nothing wakes it for
-    /// that.
+    /// The condition is checked in the loop's own passes. The wait does not wake the loop.
     func run(
         _ mode: RunLoop.Mode, file: StaticString = #file, line: UInt = #line,
         until isDone: @escaping () -> Bool
@@ -34,8 +33,8 @@ extension RunLoop {
 }
 
 extension RunLoop.Mode {
-    /// Runs the calling thread's run loop in this mode once, for some seconds at most; zero and
-    /// less leave it no time to wait.
+    /// Runs the calling thread's run loop in a mode once, for some seconds at most. With zero
+    /// seconds or less the loop does not wait.
     @discardableResult
     func run(for seconds: CFTimeInterval) -> CFRunLoopRunResult {
         CFRunLoopRunInMode(cfMode, seconds, false)

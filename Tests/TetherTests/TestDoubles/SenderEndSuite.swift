@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Tether
 
-/// Tests of a sender whose end is logged, as are the ends of its observers' captures.
+/// Tests of a sender. The log has the sender's end, and the release of its observers' captures.
 protocol SenderEndSuite: Sendable {
     var log: Log<String> { get }
 }
@@ -20,7 +20,7 @@ extension SenderEndSuite {
         }
     }
 
-    /// A sender that posts in its own `deinit`.
+    /// A sender that posts in its `deinit`.
     func lastWordSender(_ center: ObserverCenter) -> Holder<LoggedObject> {
         Holder(LoggedObject("sender", log) { sender in center.post(name: .sample, object: sender) })
     }

@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// A center of another maker: a list of closures, under a lock that it also holds when it is asked
-/// to cancel.
+/// A foreign center: a list of closures, under a lock that is also held during a cancellation.
 final class SmallCenter: NotifyingCenter {
     private struct Entry: Sendable {
         let id: Int
@@ -33,7 +32,7 @@ final class SmallCenter: NotifyingCenter {
     /// How many closures were registered, in all.
     var registered: Int { state.withLock(\.registered) }
 
-    /// The registrations that were cancelled, in order.
+    /// The cancelled registrations, in order.
     var cancelled: [Int] { state.withLock(\.cancelled) }
 
     var count: Int { state.withLock(\.entries.count) }
@@ -55,10 +54,11 @@ final class SmallCenter: NotifyingCenter {
         return Registration(center: self, id: id)
     }
 
-    /// Does something, once, inside the next registration, when its closure can be called already.
+    /// Calls a body once, inside the next registration, when posts can already call the new
+    /// closure.
     func interruptRegistration(_ body: @escaping @Sendable () -> Void) { interruption.set(body) }
 
-    /// Lets all closures go, without being asked to.
+    /// Releases all closures without a cancellation.
     func forgetAll() {
         let forgotten = state.withLock { state in
             let forgotten = state.entries

@@ -1,4 +1,4 @@
-/// A random number generator that gives the same numbers for the same seed (Vigna's SplitMix64).
+/// A random number generator with the same numbers for the same seed (Vigna's SplitMix64).
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Refuses a system call to the calling thread from here on, as a sandbox does. For processes that
-/// end with the test.
+/// Refuses a system call to the calling thread from now on, as a sandbox does. For processes of
+/// exit tests.
 enum SystemCallFilter {
     #if arch(x86_64)
     static let membarrier: UInt32 = 324
@@ -41,16 +41,14 @@ enum SystemCallFilter {
 
     private typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
 
-    /// Lets a call fail with an error: always, or if some bits of one of its arguments have a
-    /// value.
+    /// Makes a call fail with an error: always, or if some bits of an argument have a value.
     static func refuse(
         _ call: UInt32, where argument: (number: UInt32, mask: UInt32, value: UInt32)? = nil,
         with error: Int32
     ) {
         let look: [Instruction] =
             argument.map {
-                // Number and architecture of the call, the place that it is made from, then the
-                // arguments.
+                // Number and architecture of the call, the caller's address, and the arguments.
                 [.load(at: 16 + 8 * $0.number), .mask($0.mask), .skip(1, unlessEqual: $0.value)]
             } ?? []
         let program: [Instruction] =

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Tether
 
-/// One delivery target of each kind, to run one test on all.
+/// A delivery target of each kind, to run a test on all.
 enum TargetKind: CaseIterable, CustomTestStringConvertible {
     case postingThread, main, operationQueue, dispatchQueue, custom, thread
 
-    /// Those that deliver later.
+    /// The targets that deliver later.
     static let asynchronous = allCases.filter { $0 != .postingThread }
 
     func makePlace() -> TargetPlace { TargetPlace(self) }
@@ -16,14 +16,14 @@ enum TargetKind: CaseIterable, CustomTestStringConvertible {
     var testDescription: String { "\(self)" }
 }
 
-/// A target that a test can wait for, and that knows whether the code runs on it.
+/// A target with a wait for its deliveries, and a check for the code that runs there.
 final class TargetPlace: Sendable {
     let target: DeliveryTarget
     private let check: @Sendable () -> Bool
     private let run: @Sendable () -> Void
     private let end: @Sendable () -> Void
 
-    /// Whether this code runs where the target delivers.
+    /// Whether the calling code runs on the target.
     var isCurrent: Bool { check() }
 
     fileprivate init(_ kind: TargetKind) {
@@ -77,7 +77,7 @@ final class TargetPlace: Sendable {
     /// Waits until all earlier posts have been delivered.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) async {
         let (center, last) = (ObserverCenter(), Latch())
-        // Behind all else: there is one order for all observers on a target.
+        // Behind all other deliveries: a target has one order for all observers.
         let token = center.observe(.sample, on: target) { _ in last.open() }
         center.post(name: .sample, object: nil)
         run()

@@ -9,7 +9,7 @@ class ThreadDeliveryTestCase: XCTestCase {
     let center = ObserverCenter()
     let log = Log<String>()
 
-    /// A thread whose loop runs, and which has ended when this object is done with it.
+    /// Calls a body with a thread whose loop runs, then waits for the thread's exit.
     func withRunningThread(_ body: (RunLoopThread) -> Void) {
         let thread = RunLoopThread(name: "worker")
         thread.start()
@@ -23,7 +23,7 @@ class ThreadDeliveryTestCase: XCTestCase {
 }
 
 extension RunLoopThread {
-    /// Waits until the thread has run to its end.
+    /// Waits until the thread has exited.
     func waitUntilFinished() {
         let limit = Date(timeIntervalSinceNow: longestWait)
         while !isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }

@@ -4,15 +4,15 @@ import Synchronization
 import Testing
 
 /// How long a test waits for another thread, in seconds: less than `TETHER_TEST_LIMIT`, so that the
-/// wait fails its test.
+/// wait fails the test.
 let longestWait: Double = {
     let testLimit =
         ProcessInfo.processInfo.environment["TETHER_TEST_LIMIT"].flatMap(Double.init) ?? 0
     return testLimit > 0 ? min(300, testLimit * 3 / 4) : 300
 }()
 
-/// Runs each body on a thread of its own and waits for all; false, and a failure, if one does not
-/// return.
+/// Runs each body on a thread of its own and waits for all. False, and a failure, if a body does
+/// not return.
 @discardableResult
 func onThreads(
     _ bodies: [@Sendable () -> Void], sourceLocation: SourceLocation = #_sourceLocation
@@ -39,7 +39,7 @@ func onThreads(
     onThreads(bodies, sourceLocation: sourceLocation)
 }
 
-/// Runs bodies at the same time, each on a thread of its own, and returns when all have returned.
+/// Runs bodies at the same time, each on its thread, and returns when all have returned.
 func allAtOnce(
     sourceLocation: SourceLocation = #_sourceLocation, _ bodies: (@Sendable () -> Void)...
 ) {
@@ -47,7 +47,7 @@ func allAtOnce(
     let end = Gate()
     for body in bodies {
         Thread.detachNewThread {
-            // All begin together, so that even short bodies meet.
+            // All begin together, so even short bodies meet.
             waiting.wrappingSubtract(1, ordering: .acquiringAndReleasing)
             while waiting.load(ordering: .acquiring) > 0 { sched_yield() }
             body()
@@ -57,7 +57,7 @@ func allAtOnce(
     for _ in bodies { end.pass(sourceLocation: sourceLocation) }
 }
 
-/// A thread that runs one body, and can be waited for.
+/// A thread that runs a body, and can be joined.
 final class JoinableThread: Sendable {
     private let finished = Latch()
 
@@ -87,14 +87,14 @@ final class JoinableThread: Sendable {
 /// SAFETY: `thread` is written before the initialiser returns, and not used by the thread itself;
 /// `join` is called once.
 @safe final class SystemThread: @unchecked Sendable {
-    /// A `pthread_t`, which is optional on some systems when it is written.
+    /// A `pthread_t`. As an out parameter it is optional on some systems.
     private let thread = UnsafeMutableRawPointer.allocate(
         byteCount: MemoryLayout<pthread_t>.size, alignment: MemoryLayout<pthread_t>.alignment)
     private let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) {
         self.body = body
-        // SAFETY: the thread takes the retain that is handed to it.
+        // SAFETY: the thread consumes the retain of its argument.
         let result = unsafe pthread_create(
             identity(), nil,
             {

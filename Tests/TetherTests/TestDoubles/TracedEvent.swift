@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// An event of a trace, as a viewer reads it.
+/// An event of a trace, as a viewer decodes it.
 struct TracedEvent {
     let phase: String
     let name: String
@@ -34,12 +34,12 @@ struct TracedEvent {
         return events
     }
 
-    /// A file that is not there yet.
+    /// A path without a file.
     static func freshFile() -> URL {
         FileManager.default.temporaryDirectory.appending(path: "Tether-\(UUID().uuidString).json")
     }
 
-    /// The events that happen in a body.
+    /// The events during a body.
     static func events(of body: () throws -> Void) throws -> [TracedEvent] {
         let file = freshFile()
         defer { try? FileManager.default.removeItem(at: file) }

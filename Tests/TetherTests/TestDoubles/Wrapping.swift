@@ -9,7 +9,7 @@ protocol Parameterised<Value> {
     associatedtype Value = Int
 }
 
-/// The values that every wrapping accepts.
+/// Values for every wrapping.
 protocol Wrappable: AnyObject, OneTable, OtherTable, Constrained, Parameterised, Error, Hashable
 where Value == Int {}
 

@@ -5,13 +5,12 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct CancelAndWaitTests {
-    /// Only targets with a thread of their own: other tests may hold the shared ones until this one
-    /// gets on.
+    /// Only targets with a thread of their own, because other tests may occupy the shared threads.
     private static let targets: [@Sendable () -> DeliveryTarget] = [
         { .postingThread }, { .dispatchQueue(DispatchQueue(label: "serial")) },
     ]
 
-    /// An observer whose handler returns some time after its end has begun.
+    /// An observer whose handler returns some time after the cancellation began.
     private func slowObserver(
         of center: ObserverCenter, on target: DeliveryTarget, isRunning: Gate, log: Log<String>
     ) -> Box<NotificationObserver?> {

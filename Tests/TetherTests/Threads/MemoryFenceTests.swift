@@ -63,7 +63,7 @@ import Testing
     }
 }
 
-/// A function of its own, because an async one must not wait.
+/// A synchronous function, because an async function must not block.
 private func waitForEnd(of token: NotificationObserver) { token.cancelAndWait() }
 
 #endif

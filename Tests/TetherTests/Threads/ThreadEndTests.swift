@@ -13,7 +13,7 @@ import Testing
             let center = ObserverCenter()
             let token = center.observe(.sample) { _ in }
             ThreadEndTests.posting.center.set(center)
-            // Tether's own destructor has its place before those that are made later.
+            // Tether's destructor has its place before later destructors.
             ThreadEndTests.posting.makeKey()
             for _ in 0..<100 { SystemThread { ThreadEndTests.posting.arm() }.join() }
             let before = heap_bytes_in_use()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// A destructor of threads that posts, and asks to be called again.
+    /// A destructor of threads, which posts, and registers itself for another call.
     private final class PostingDestructor: Sendable {
         let center = Box<ObserverCenter?>()
         let posts = Atomic<Int>(0)
@@ -42,7 +42,7 @@ import Testing
             }
         }
 
-        /// Has it called when the calling thread exits.
+        /// Registers the destructor for the calling thread's exit.
         func arm() {
             _ = unsafe pthread_setspecific(key.withLock(\.self), UnsafeRawPointer(bitPattern: 1))
         }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Tether
 
-/// Hazard pointers, and the table of the guards that have them.
+/// Hazard pointers, and the table of their guards.
 @Suite struct ThreadRecordTests {
     @Test
     func `R2 a hazard pointer leads to a handler while it runs, and not when it has returned`()

@@ -11,8 +11,8 @@ import Testing
         [Result.finished, .wouldDeadlock].map { wanted in results.entries.count { $0 == wanted } }
     }
 
-    /// Lets each of several handlers, on threads of their own, wait for the next one once all are
-    /// running.
+    /// Runs several handlers on threads of their own. Once all run, each handler waits for the
+    /// next.
     private func waitInRing(of size: Int, on target: (Int) -> DeliveryTarget) -> Log<Result> {
         let center = ObserverCenter()
         let results = Log<Result>()
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `R2 one observer's handlers on three threads that wait for each other are detected`()
     {
-        // The first waits for the two others; each of them would wait for the first.
+        // The first handler waits for the two others, and each of the two would wait for the first.
         #expect(count(waitForItself(onThreads: 3)) == [1, 2])
     }
 
@@ -139,7 +139,7 @@ import Testing
             { center.post(.sample, number: 1) }, { center.post(.sample, number: 2) },
             { center.post(Notification.Name("outer"), number: 1) },
             {
-                // The first one's two handlers wait, for two handlers of one thread.
+                // The first observer's two handlers wait for two handlers of another thread.
                 for registration in registrations.dropFirst() { waitUntilWaitedFor(registration) }
                 results.add(tokens.value[0].cancelAndWait())
             },

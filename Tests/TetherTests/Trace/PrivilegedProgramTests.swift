@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-/// A program with more rights than the user who started it. Only the superuser can make one here.
+/// A program with more rights than its user. Only the superuser can make such a program here.
 @Suite(.enabled(if: getuid() == 0)) struct PrivilegedProgramTests {
-    /// Runs a program as the set-user-ID program of another user, or as it is.
+    /// Runs a program unchanged, or as the set-user-ID program of another user.
     private func run(isPrivileged: Bool) throws -> (errors: String, hasTrace: Bool) {
         let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -13,8 +13,8 @@ import Testing
         let program = folder.appending(path: "program")
         let products = try #require(Bundle.main.executableURL).resolvingSymlinksInPath()
             .deletingLastPathComponent()
-        // By another process. A program that this process has open for writing cannot be started
-        // while a child of another test still has the descriptor.
+        // Another process writes the program. Otherwise a child process of another test might
+        // inherit the open descriptor, and a program that is open for writing cannot be started.
         let original = products.appending(path: "Coalescing")
         let copying = try Process.run(
             URL(filePath: "/bin/cp"), arguments: [original.path, program.path])

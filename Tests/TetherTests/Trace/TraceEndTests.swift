@@ -31,7 +31,7 @@ import Testing
             }
             let end = try #require(events.first { $0.name == "end of observer sample" })
             #expect(end.arguments["because"] as? String == "its one delivery was dropped")
-            // A suspended queue would keep itself, with its operation.
+            // A suspended queue would retain itself through its operation.
             queue.isSuspended = false
             queue.settle()
             withExtendedLifetime(token) {}

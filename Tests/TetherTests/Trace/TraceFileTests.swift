@@ -19,8 +19,8 @@ import Testing
                 let center = ObserverCenter()
                 let token = center.observe(.sample) { _ in
                     center.post(name: .other, object: nil)
-                    // Also where a sanitizer has a handler. To any thread; Dispatch keeps most
-                    // signals from its own.
+                    // Also where a sanitizer has a handler. Any thread may get the signal, because
+                    // Dispatch blocks most signals on its threads.
                     Foundation.signal(signal, SIG_DFL)
                     kill(getpid(), signal)
                     Thread.sleep(forTimeInterval: 300)

@@ -8,8 +8,7 @@ import Testing
 @testable import Tether
 
 /// The events of a trace. Each test has a process of its own, because a trace has the events of the
-/// whole process. The tests run one after the other, because many processes at once leave no time
-/// to other tests.
+/// whole process. The tests run serially, because many processes at once would starve other tests.
 @Suite(.ownThread, .serialized) struct TraceTests {
     @Test
     func `L5 a post is a slice, with a slice for each handler that it calls, by name and line`()

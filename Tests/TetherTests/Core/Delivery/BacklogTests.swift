@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-/// How much may wait for one observer.
+/// The limit of an observer's pending deliveries.
 @Suite(.ownThread) struct BacklogTests {
     private let center = ObserverCenter()
     private let scheduler = ManualScheduler()
@@ -111,7 +111,7 @@ import Tether
         for number in 1...2 { center.post(name: .sample, object: payload(number)) }
         #expect(ended.entries == [])
         center.post(name: .sample, object: nil)
-        // The first one's end has the second one dropped, and that one's end the third.
+        // The end of the first drops the second, and the end of the second drops the third.
         #expect(ended.entries.sorted() == [1, 2])
         #expect(center.audit().map(\.pending) == [1])
         box.set(nil)

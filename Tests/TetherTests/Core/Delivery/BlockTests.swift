@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// One block for each post and target: a delivery keeps its place, and a post is one step.
+/// One block for each post and target: a delivery keeps its place, and a post is a single step.
 @Suite(.ownThread) struct BlockTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
@@ -123,7 +123,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    /// A scheduler that runs its job before `schedule` returns.
+    /// A scheduler that runs jobs before `schedule` returns.
     private final class AtOnce: DeliveryScheduler {
         func schedule(_ job: @escaping @Sendable () -> Void) { job() }
     }

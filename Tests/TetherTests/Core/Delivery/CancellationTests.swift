@@ -4,7 +4,8 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct CancellationTests {
-    /// Logs the numbers of posts. The handler of post 1 opens a gate, and returns when it may.
+    /// Logs the numbers of posts. The handler of post 1 opens the first gate, and waits for the
+    /// second.
     private func observe(
         on target: DeliveryTarget, of center: ObserverCenter, _ log: Log<Int>, _ isRunning: Gate,
         _ mayReturn: Gate

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// The pending deliveries of one observer, as a value, without targets and locks.
+/// The pending deliveries of an observer, as a value, without targets and locks.
 @Suite struct DeliveryQueueTests {
     private static func delivery(_ number: Int) -> DeliveryQueue.Delivery {
         let notification = Notification(name: .sample, object: nil, userInfo: ["number": number])
@@ -15,7 +15,7 @@ import Testing
         delivery.stored.notification.userInfo?["number"] as? Int ?? 0
     }
 
-    /// A queue with the blocks that it has asked for.
+    /// A queue with its requested blocks.
     private struct Subject {
         var queue: DeliveryQueue
         var blocks: [UInt64] = []

@@ -158,7 +158,7 @@ import Testing
 
     @Test func `D9 R6 a kept notification is displaced and released with no lock held`() {
         let (center, box) = (center, Box<NotificationObserver?>(nil))
-        // Each takes the lock that protected the kept notification.
+        // Each `deinit` takes the lock of the kept notification.
         let touch: @Sendable () -> Void = {
             box.value?.mute()
             box.value?.unmute()

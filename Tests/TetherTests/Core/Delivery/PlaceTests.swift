@@ -4,8 +4,8 @@ import Testing
 
 @testable import Tether
 
-/// Each delivery has its own place: among other work, among the posts of other threads, and among
-/// the deliveries of other observers.
+/// Each delivery has its place: among other work, among the posts of other threads, and among the
+/// deliveries of other observers.
 @Suite(.ownThread) struct PlaceTests {
     private let center = ObserverCenter()
     private let log = Log<String>()

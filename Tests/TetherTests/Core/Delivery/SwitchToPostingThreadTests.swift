@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-/// The switch to the posting thread: it takes effect when nothing of the observer is pending.
+/// The switch to the posting thread takes effect when the observer has no pending deliveries.
 @Suite(.ownThread) struct SwitchToPostingThreadTests {
     private let center = ObserverCenter()
     private let scheduler = ManualScheduler()

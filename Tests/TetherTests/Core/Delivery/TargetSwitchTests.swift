@@ -4,7 +4,7 @@ import Testing
 import Tether
 
 @Suite(.ownThread) struct TargetSwitchTests {
-    /// A center with one observer on a first scheduler, and a second one to switch to.
+    /// A center with an observer on a first scheduler, and a second scheduler for the switch.
     private struct Fixture {
         let center = ObserverCenter()
         let first = ManualScheduler()

@@ -7,7 +7,7 @@ import Testing
 /// The allocations of a post, counted by calls, not by live memory.
 @Suite(.ownThread, .enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
 struct AllocationTests {
-    /// How often the calling thread asks the allocator in one post, once everything is warm.
+    /// How many allocations the calling thread makes in a post, after a few posts.
     private func allocations(of post: () -> Void) -> Int {
         for _ in 0..<10 { post() }
         let before = allocations_on_this_thread()

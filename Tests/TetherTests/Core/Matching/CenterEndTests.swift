@@ -9,7 +9,7 @@ import Testing
 
     private let log = Log<String>()
 
-    /// An observer whose handler captures something that logs its release.
+    /// An observer whose handler's capture logs its release.
     private func observe(_ center: ObserverCenter, on target: DeliveryTarget = .postingThread)
         -> NotificationObserver
     {
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Posts without keeping the center, so that a handler can drop the last reference to it.
+    /// Posts without retaining the center, so that a handler can release the last reference.
     private static func post(_ name: Notification.Name, to core: CenterCore) {
         core.post(name: name, sender: { nil }, notify: { $0(Notification(name: name)) })
     }

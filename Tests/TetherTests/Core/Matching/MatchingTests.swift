@@ -62,7 +62,7 @@ import Testing
             "settings1", "settings2", "a name that is not short 1", "a name that is not short 2",
         ]
         let tokens = texts.map { observe(Notification.Name($0), nil, $0) }
-        // The first post of a name puts it into the cache.
+        // The first post of a name fills the cache.
         for _ in 1...2 {
             for text in texts { center.post(name: Notification.Name(text), object: nil) }
         }

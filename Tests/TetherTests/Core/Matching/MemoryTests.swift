@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// That a center keeps nothing without observers.
+/// A center without observers keeps no memory for them.
 @Suite struct MemoryTests {
     private final class Object: Sendable {}
     private struct Key: Hashable, Sendable { let number: Int }

@@ -9,8 +9,7 @@ import Tether
     private let center = ObserverCenter()
     private let log = Log<Int>()
 
-    /// A registration of one of the six kinds that a post of `.sample` from `object`, or from 7,
-    /// can reach.
+    /// A registration of any of the six kinds for a post of `.sample` from `object` or from 7.
     private func observe(_ number: Int, kind: Int, object: Sender) -> NotificationObserver {
         let log = log
         let handler: @Sendable (Notification) -> Void = { _ in log.add(number) }

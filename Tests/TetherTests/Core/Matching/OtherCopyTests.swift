@@ -4,13 +4,13 @@ import Foundation
 import Testing
 import Tether
 
-/// A second copy of Tether, in a dynamic library that the process loads.
+/// A second copy of Tether, in a loaded dynamic library.
 @Suite struct OtherCopyTests {
     /// Loads the dynamic product, and makes its default center.
     private static func useOtherCopy() {
         let program = Bundle.main.executableURL!.resolvingSymlinksInPath()
         let library = program.deletingLastPathComponent().appending(path: "libTetherDynamic.so")
-        // The library uses its own symbols, as a library does whose program exports none.
+        // The library uses its own symbols, as in a program without exported symbols.
         let deepBinding: CInt = 8
         let handle = unsafe dlopen(library.path, RTLD_NOW | deepBinding)
         // The accessor of `ObserverCenter.default`.

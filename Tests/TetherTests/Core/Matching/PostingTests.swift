@@ -12,7 +12,7 @@ import Testing
         let other = ObserverCenter()
         do {
             let center = ObserverCenter()
-            // Not a constant, so that the text is deallocated with its last reference.
+            // Not a constant, so the text is deallocated with its last reference.
             let name = Notification.Name("PostingTests." + String(repeating: "name", count: 10))
             let observer = Box<NotificationObserver?>(nil)
             observer.set(
@@ -57,7 +57,7 @@ import Testing
         let earlier = SystemThread { center.post(name: .other, object: nil) }
         isPosting.pass()
         center.observe(.sample) { _ in }.cancel()
-        // The thread's own end is counted. The measured part begins after it.
+        // The thread's exit is counted. The measured part begins after the exit.
         center.post(name: .sample, object: nil)
         center.core.state.withLock { _ in
             Thread.detachNewThread {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// Calls of a handler to the center that is calling it.
+/// Calls of a handler to its own center.
 @Suite(.ownThread) struct ReentrancyTests {
     private let center = ObserverCenter()
 

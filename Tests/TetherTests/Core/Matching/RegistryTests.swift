@@ -5,7 +5,7 @@ import Testing
 
 /// The registry as a value, without threads and without a center.
 @Suite struct RegistryTests {
-    /// Never registers anything; registrations need one to refer to.
+    /// The center of the registrations, without any use of its own.
     private let core = CenterCore()
 
     private func registration(key: ObserverKey? = nil) -> Registration {
@@ -14,7 +14,7 @@ import Testing
             site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
     }
 
-    /// The registrations that a post reaches, each bucket's in order.
+    /// The registrations of a post, each bucket's in order.
     private func reached(
         _ registry: inout Registry, _ name: Notification.Name, _ sender: SenderKey? = nil
     ) -> [[Registration]] {
@@ -79,7 +79,7 @@ import Testing
         #expect(isCached(name, in: registry) && registry.nameCount == 1)
         let unlinked = registry.takeOut(other)
         #expect(!isCached(name, in: registry) && !isCached(anew, in: registry))
-        // Posts may have found its entries, and by them the node, which has them and its bucket.
+        // Posts may have found the entries, and through the entries the node with its bucket.
         #expect(
             registry.nameCount == 0 && unlinked.contains { ($0 as? NameNode)?.cached.count == 2 })
     }
@@ -127,8 +127,8 @@ import Testing
 }
 
 extension Registry {
-    /// Takes a registration out; everything that this leaves for posts that may see it, itself
-    /// included.
+    /// Removes a registration. Returns all garbage that a post may still see, with the
+    /// registration.
     fileprivate mutating func takeOut(_ registration: Registration) -> Unlinked {
         unsafe remove(registration).map { unsafe [$0.kept] + takeUnlinked() } ?? []
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// Senders that are values, as the Foundation-shaped calls take them.
+/// Values as senders, in the Foundation-shaped calls.
 @Suite struct ValueSenderTests {
     private struct Point: Hashable, Sendable { var x = 0, y = 0 }
     private struct Lookalike: Hashable, Sendable { var x = 0, y = 0 }
@@ -14,7 +14,7 @@ import Tether
 
     private let center = ObserverCenter()
 
-    /// How many of `posts`, made one after the other, reach an observer of `sender`.
+    /// How many of `posts` reach an observer of `sender`.
     private func reached(_ sender: Any?, by posts: Any?...) -> [Bool] {
         let log = Log<Int>()
         let token = center.addObserver(forName: .sample, object: sender, queue: nil) { _ in

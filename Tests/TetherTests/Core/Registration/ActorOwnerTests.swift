@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// Actors as owners, with handlers that are isolated to them, on an executor that the test drives.
+/// Actors as owners, with isolated handlers, on an executor that the test drives.
 @Suite(.ownThread) struct ActorOwnerTests {
     private let center = ObserverCenter()
     private let executor = ManualExecutor()

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// Actors as senders: their observers end by themselves, on any thread that releases the last
-/// reference.
+/// Actors as senders: their observers end on any thread that releases the last reference.
 @Suite struct ActorSenderTests {
     private let center = ObserverCenter()
 
@@ -22,7 +21,7 @@ import Testing
             }
         }
 
-        /// Whether its `deinit` posts.
+        /// Whether the `deinit` posts.
         var posts: Bool { self == .isolatedDeinit || self == .ownExecutorIsolatedDeinit }
     }
 
@@ -80,7 +79,7 @@ import Testing
         #expect(posts.entries.count <= (kind.posts ? 1 : 0))
     }
 
-    /// Waits for a gate without holding one of the threads that actors run on.
+    /// Waits for a gate without blocking a thread of actors.
     private func passes(_ gate: Gate) async {
         await withCheckedContinuation { continuation in
             Thread {
@@ -91,7 +90,7 @@ import Testing
     }
 }
 
-/// An actor that can be kept by a job of its own alone.
+/// An actor that only its own job retains.
 protocol SenderActor: AnyObject, Sendable {
     func work(until mayEnd: AsyncGate, then hasEnded: AsyncGate) async
 }

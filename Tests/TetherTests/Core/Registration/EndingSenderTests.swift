@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// Posts that an object makes for itself in its own `deinit`.
+/// Posts of an object, as the sender, in its own `deinit`.
 @Suite struct EndingSenderTests {
     private final class Sender: Sendable {
         let label: String

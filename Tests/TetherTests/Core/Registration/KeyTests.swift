@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// Observers with a key: at most one for each.
+/// Observers with a key: at most one observer for each key.
 @Suite(.ownThread) struct KeyTests {
     private final class Object: Sendable {}
     private enum Key { case a, b }

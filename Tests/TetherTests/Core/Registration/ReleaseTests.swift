@@ -10,7 +10,7 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    /// Registers an observer whose handler captures something that logs its release.
+    /// Registers an observer whose handler's capture logs its release.
     private func observeCapturing(
         _ name: Notification.Name? = .sample, _ handler: @escaping @Sendable () -> Void = {}
     ) -> NotificationObserver {
@@ -129,7 +129,7 @@ import Testing
         let post = HeldPost(on: center)
         token.cancel()
         #expect(log.entries == ["released"])
-        // The memory, because that post may read the state; and the name, which had no other
+        // The memory, because the post may read the state, and the name, which had no other
         // observer.
         #expect(kept() == 2)
         post.end()
@@ -137,7 +137,7 @@ import Testing
         withExtendedLifetime((holding, token)) {}
     }
 
-    /// A post that begins, says so when its handler is called, and ends when it may.
+    /// A post under way: its handler has been called, and returns at `end()`.
     private struct HeldPost {
         private let mayEnd = Latch()
         private let thread: JoinableThread
@@ -155,7 +155,7 @@ import Testing
             thread.join()
         }
 
-        /// An observer that holds such posts, and captures something that logs its release.
+        /// The observer for held posts, whose capture reports its release.
         static func observer(
             _ name: Notification.Name = .other, on center: ObserverCenter,
             _ release: @escaping @Sendable () -> Void = {}

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Tether
 
-/// That values of the user's are released where they may use the center.
+/// Values of a user are released where their `deinit` may use the center.
 @Suite(.ownThread) struct ReleaseWithoutLocksTests {
     private final class Object: Sendable {}
 
-    /// A value whose equality looks at its number, and which holds something with a `deinit`.
+    /// A value that is compared by its number, and retains an object with a `deinit`.
     private struct Tagged: Hashable, Sendable {
         let number: Int
         let tag: Ending

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// The end of a sender, and the posts that its `deinit` makes.
+/// The end of a sender, and the posts of its `deinit`.
 @Suite struct SenderEndTests: SenderEndSuite {
     let log = Log<String>()
 

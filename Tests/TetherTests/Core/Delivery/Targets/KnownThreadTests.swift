@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// Threads that are found by their objects. A new object may have the address of an exited
-/// thread's.
+/// Threads found by their objects. A new object may have the address of an exited thread's object.
 @Suite(.ownThread) struct KnownThreadTests {
     @Test
     func

@@ -4,8 +4,8 @@ import Testing
 import Tether
 import XCTest
 
-/// The main thread has the main queue, and the main actor, in all of its code, also in blocks that
-/// it runs for another queue.
+/// All code of the main thread is on the main queue and the main actor, also the blocks of other
+/// queues.
 final class MainThreadSyncTests: XCTestCase {
     private let queue = DispatchQueue(label: "other")
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-/// A run loop that is run again in one of its own callouts.
+/// A run loop that runs again in a callout.
 @Suite(.ownThread) struct NestedRunLoopTests {
     private let center = ObserverCenter()
     private let thread = RunLoopThread(name: "worker")
@@ -80,7 +80,7 @@ import Tether
             if note.number == 3 { isDone.open() }
             guard note.number == 2 else { return }
             isNested.open()
-            // Long enough for the post, whose wake-up this run takes.
+            // Long enough for the post, because this run consumes the post's wake-up.
             mode.run(for: 0.2)
         }
         let other = center.observe(.other, on: .thread(thread, modes: [mode])) { _ in }

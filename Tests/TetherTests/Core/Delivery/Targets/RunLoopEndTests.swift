@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-/// How run loops end that observers deliver to.
+/// The end of run loops that are targets.
 @Suite(.ownThread) struct RunLoopEndTests {
     private let center = ObserverCenter()
     private let log = Log<Int>()

@@ -8,8 +8,7 @@ import XCTest
 
 /// Delivery to a thread through its run loop, on real threads.
 final class ThreadDeliveryTests: ThreadDeliveryTestCase {
-    /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one
-    /// turn.
+    /// D5, D7: a sleeping loop is woken; 1000 posts to a busy loop arrive in order, in one turn.
     func testD5D7ManyPostsWakeASleepingLoopAndArriveInOrder() {
         withRunningThread { thread in
             let (isBusy, goOn, done) = (Gate(), Gate(), Gate())
@@ -37,7 +36,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
             goOn.open()
             done.pass()
             XCTAssertEqual(log.entries, ["first"] + (0..<1000).map(String.init))
-            // One pass for the deliveries, and one or two for the wake-up.
+            // A pass for the deliveries, and up to two for the wake-up.
             XCTAssertLessThan(passes.load(ordering: .relaxed), 5)
             withExtendedLifetime(token) {}
         }
@@ -102,7 +101,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         withExtendedLifetime((token, poster, last)) {}
     }
 
-    /// D5: a thread that prepared itself, and the main thread.
+    /// D5: a prepared thread, and the main thread.
     func testD5APreparedThreadAndTheMainThreadAreTargets() {
         let (isPrepared, mayRun, isDone) = (Gate(), Gate(), Gate())
         let thread = Box<UncheckedThread?>(nil)
@@ -118,7 +117,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         let prepared = center.observe(.sample, on: .thread(thread.value!.thread)) { [log] in
             log.add("prepared " + $0.label)
         }
-        // The thread's body captures this, and the thread holds its body.
+        // The thread retains its body, which captures the box.
         thread.set(nil)
         post("1")
         mayRun.open()
@@ -136,7 +135,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     }
 }
 
-/// SAFETY: a thread object that is only passed to Tether.
+/// SAFETY: the thread object is only passed to Tether.
 private struct UncheckedThread: @unchecked Sendable {
     let thread: Thread
 }

@@ -6,9 +6,10 @@ import XCTest
 
 @testable import Tether
 
-/// Delivery to threads that have not been started, or exit.
+/// Delivery to threads before their start, and at their exit.
 final class ThreadLifeTests: ThreadDeliveryTestCase {
-    /// D5: held by a thread that is not started yet, delivered when it runs, on that thread.
+    /// D5: a delivery waits for a thread that is not started, and is made by the thread when it
+    /// runs.
     func testD5DeliveriesWaitForAThreadThatHasNotStarted() {
         let thread = RunLoopThread(name: "worker")
         let done = Gate()
@@ -57,8 +58,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         XCTAssertTrue(token.isActive)
     }
 
-    /// D5: threads that exit while others post to them: everything is delivered or dropped, and
-    /// counted.
+    /// D5: threads exit while others post to them: all deliveries are made, or dropped and counted.
     func testD5EachDeliveryToAnExitingThreadIsMadeOrCounted() {
         for _ in 0..<300 {
             let center = ObserverCenter()
@@ -86,7 +86,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         let token = center.observe(.sample, on: .thread(thread)) { [log] _ in
             Thread.current.cancel()
             var sleeps = 0
-            // After Tether's own observer of the loop. It wakes the loop without ending the run.
+            // After Tether's observer of the loop. The block wakes the loop without ending the run.
             let waits = RunLoopHold.beforeWaiting
             let current = CFRunLoopGetCurrent()!
             let observer = RunLoopHold(current, in: [.default], observing: waits, order: .max) {

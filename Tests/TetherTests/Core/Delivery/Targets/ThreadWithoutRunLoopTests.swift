@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Tether
 
-/// The main thread as a target where the main queue runs without a run loop, as it does under these
-/// tests on Linux.
+/// The main thread as a target where the main queue runs without a run loop, as in these tests on
+/// Linux.
 @Suite struct ThreadWithoutRunLoopTests {
     @Test
     func
