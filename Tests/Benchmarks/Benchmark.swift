@@ -1,10 +1,10 @@
-/// One row of the table before it is measured: Tether's work, a reference's, and the goal for their
+/// A row of the table before the measurement: Tether's work, a reference's, and the goal for their
 /// ratio.
 struct Benchmark: Sendable {
-    /// Both sides of a row, with all that they need set up.
+    /// Both sides of a row, ready to run.
     enum Sides {
         case timed(Subject, Subject)
-        /// Figures that are not times and are the same in every round.
+        /// Figures other than times, equal in every round.
         case counted(Double, Double, unit: String)
         /// The reason, if the platform cannot measure the row.
         case unavailable(String)
@@ -13,10 +13,10 @@ struct Benchmark: Sendable {
     let work: String
     let size: String
     let reference: String
-    /// The highest ratio that meets the goal; `nil` for a row that only informs.
+    /// The highest ratio that meets the goal. `nil` for a row without a goal.
     let goal: Double?
     let clock: Clock
-    /// Left out of a quick run, because setting it up takes seconds.
+    /// Left out of a quick run, because the set-up takes seconds.
     let isLarge: Bool
     /// Whether the number of instructions does not hang on how threads meet.
     let hasStableInstructions: Bool

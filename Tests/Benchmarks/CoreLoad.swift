@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Threads that keep cores busy while rows are measured, because a program's machine is rarely
-/// idle.
+/// Threads that keep cores busy during measurements, because a program's machine is rarely idle.
 final class CoreLoad: Sendable {
     private let isStopped = Atomic(false)
 

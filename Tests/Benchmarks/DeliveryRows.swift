@@ -120,7 +120,7 @@ extension Benchmark {
         }
     }
 
-    /// The posting thread's part of a post to many observers on one queue.
+    /// The posting thread's part of a post to many observers on the same queue.
     private static func fanOut(_ payload: Payload) -> Benchmark {
         Benchmark(
             "post to 100 observers on one queue, posting", size: payload.size("100"),

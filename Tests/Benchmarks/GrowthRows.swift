@@ -2,14 +2,15 @@ import Dispatch
 import Foundation
 import Tether
 
-// What one delivery costs beside many others: each row compares many with few in the same run.
+// The cost of a delivery beside many others: each row compares many with few in the same run.
 
 extension Benchmark {
     static let growing = [
         targetEnded, muted, manyQueues, manyActors, skipped, lastInFirstOut, heldBack,
     ]
 
-    /// A name whose only observer with a target has ended, beside a name that never had one.
+    /// A name whose only observer with a target has ended, beside a name that never had such an
+    /// observer.
     private static let targetEnded = Benchmark(
         "post of a name whose observer with a target has ended", size: "1 observer",
         reference: "never had one", goal: 1.1
@@ -121,7 +122,7 @@ extension Benchmark {
         return .timed(subject(40_000), subject(100))
     }
 
-    /// A stream while one early block has not begun, as when its posting thread is preempted.
+    /// A stream while an early block has not begun, as when a posting thread is preempted.
     private static let heldBack = Benchmark(
         "stream to a serial target while an early block is held back, each", size: "100000",
         reference: "none is held back", goal: 1.5, isLarge: true
@@ -143,8 +144,8 @@ extension Benchmark {
     }
 }
 
-/// A scheduler whose jobs the row runs, in any order.
-/// SAFETY: a row uses it on one thread.
+/// A scheduler whose jobs the row runs, in any order. SAFETY: a row uses the scheduler on one
+/// thread.
 private final class Jobs: DeliveryScheduler, @unchecked Sendable {
     private var jobs: ArraySlice<@Sendable () -> Void> = []
 

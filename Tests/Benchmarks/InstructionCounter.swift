@@ -1,10 +1,10 @@
 import Foundation
 
-/// Counts the instructions of a row's sides with Valgrind, which makes figures that no other load
-/// of the machine changes.
+/// Counts the instructions of a row's sides with Valgrind. Other load of the machine does not
+/// change the figures.
 ///
 /// Each side runs in a process of its own, once and three times as long: the difference is the work
-/// without what sets it up.
+/// without the set-up.
 struct InstructionCounter {
     private let program: URL
     private let valgrind: URL
@@ -33,7 +33,7 @@ struct InstructionCounter {
             benchmark, unit: "instr.", value: counts[0], referenceValue: counts[1], goal: nil)
     }
 
-    /// How many instructions a whole process took, and how often it did the work in one round;
+    /// The number of instructions of a whole process, and the repetitions of the work in a round.
     /// `nil` for a row that cannot be counted.
     private func instructions(_ benchmark: Benchmark, side: Int, times: Int) -> (
         total: Int, count: Int
@@ -45,8 +45,8 @@ struct InstructionCounter {
             benchmark.name,
             "\(side)", "\(times)",
         ]
-        // Hashes differ from process to process otherwise, and with them how often tables are
-        // searched.
+        // Otherwise hashes, and with them the lengths of searches in tables, differ from process to
+        // process.
         process.environment = ProcessInfo.processInfo.environment.merging([
             "SWIFT_DETERMINISTIC_HASHING": "1"
         ]) { $1 }
@@ -77,8 +77,7 @@ struct InstructionCounter {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// A copy of the program that Valgrind can read: versions before 3.22 stop at Swift's debug
-    /// information.
+    /// A copy of the program for Valgrind: versions before 3.22 stop at Swift's debug information.
     private static func withoutDebugInformation(_ program: URL) -> URL {
         guard let strip = find("llvm-objcopy") ?? find("objcopy") else { return program }
         let copy = URL(filePath: program.path + ".stripped")
@@ -91,7 +90,7 @@ struct InstructionCounter {
     }
 }
 
-/// The one side of one row that a process under Valgrind runs.
+/// The side of a row that a process under Valgrind runs.
 struct CountedSide {
     static let option = "--count-one-side"
 
@@ -105,7 +104,7 @@ struct CountedSide {
         times = Int(arguments.removeFirst()) ?? 1
     }
 
-    /// Runs the side, and prints how often one round of it does the work.
+    /// Runs the side, and prints the repetitions of the work in a round.
     func run(among benchmarks: [Benchmark]) {
         guard let benchmark = benchmarks.first(where: { $0.name == name }),
             case .timed(let tether, let reference) = benchmark.sides()

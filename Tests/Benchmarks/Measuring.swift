@@ -9,16 +9,16 @@ enum Clock {
 
     var now: Double {
         var time = timespec()
-        // SAFETY: fills the structure that it is given.
+        // SAFETY: the call fills the structure of its argument.
         _ = unsafe clock_gettime(
             self == .processor ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
 }
 
-/// One piece of timed work. `run` repeats the work a given number of times.
+/// A piece of timed work. `run` repeats the work a given number of times.
 struct Subject {
-    /// How often one round does the work.
+    /// How often a round does the work.
     let count: Int
     let run: (Int) -> Void
     /// Registrations and owners that live as long as the subject.
@@ -31,7 +31,7 @@ struct Subject {
     }
 }
 
-/// Nanoseconds for one time, over many rounds.
+/// Nanoseconds for a repetition, over many rounds.
 struct Timing {
     let median: Double
     /// From the tenth to the ninetieth percentile, as a part of the median.

@@ -44,7 +44,7 @@ extension Benchmark {
             let before = Int(heap_bytes_in_use())
             let staying = (0..<1000).map(observe)
             let first = Int(heap_bytes_in_use()) - before
-            // All at once, as in a program that opens and closes a large document.
+            // All at once, as in an app that opens and closes a large document.
             do {
                 let passing = (1000..<21_000).map(observe)
                 withExtendedLifetime(passing) {}
@@ -73,8 +73,8 @@ extension Benchmark {
                 }
             }
         }
-        // Foundation's stay meanwhile, because ours would be put into larger places that they
-        // leave.
+        // Foundation's observers stay meanwhile. Otherwise Tether's would be allocated in their
+        // larger freed blocks.
         return withExtendedLifetime(foundation.kept) {
             .counted(inUse(ours).bytes, foundation.bytes, unit: "bytes")
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-/// Typed messages, beside those of Foundation's own center.
+/// Typed messages, beside Foundation's.
 extension Benchmark {
     static let messages: [Benchmark] =
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

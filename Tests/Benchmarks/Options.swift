@@ -24,7 +24,7 @@ struct Options {
     private(set) var json: URL?
     private(set) var comparison: URL?
     private(set) var chart: URL?
-    /// Set where this process is the one that Valgrind watches.
+    /// Set in the process under Valgrind.
     private(set) var counted: CountedSide?
 
     init(_ arguments: [String]) {

@@ -2,7 +2,7 @@ import Foundation
 import Tether
 
 extension Benchmark {
-    /// What an owner costs a task, and an element of a sequence.
+    /// The cost of an owner for a task, and for an element of a sequence.
     static let ownedTasks = [ownedTask, ownedElements]
 
     private static let ownedTask = Benchmark(

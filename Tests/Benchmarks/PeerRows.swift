@@ -3,7 +3,7 @@ import Observation
 import Tether
 
 extension Benchmark {
-    /// Other mechanisms of the platform that report changes.
+    /// Other mechanisms of the platform for reports of changes.
     static let peers = [registrar, stream] + ownedTasks + messages
 
     private final class Model: Observable, Sendable {
@@ -11,7 +11,7 @@ extension Benchmark {
         let value = 0
     }
 
-    /// The registrar reports one change, so its observer registers anew for each change.
+    /// The registrar reports a single change, so the observer registers again for each change.
     private static let registrar = Benchmark(
         "a change told to an observer that registers anew", reference: "Observation", goal: nil
     ) {

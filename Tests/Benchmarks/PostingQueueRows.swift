@@ -43,8 +43,8 @@ extension Benchmark {
         }
     }
 
-    /// Queues that are made for one center, used and dropped: one costs the same, however many
-    /// there are.
+    /// Queues of one center are made, used and released: the cost of a queue does not depend on
+    /// their number.
     private static let manyQueues = [
         Benchmark(
             "n posting queues of one center, each", size: "n = 8000", reference: "n = 100", goal: 3,

@@ -6,7 +6,7 @@ extension Notification.Name {
     static let unobserved = Notification.Name("Benchmarks.unobserved")
 }
 
-/// Something for a handler to do that is not optimised away.
+/// Work for a handler that the optimiser does not remove.
 final class Sink: @unchecked Sendable {
     var sum = 0
 }

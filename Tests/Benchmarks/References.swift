@@ -42,8 +42,7 @@ final class LimitCenter: @unchecked Sendable {
     }
 }
 
-/// A closure in an array without the thunk that a function type in a generic container brings with
-/// it.
+/// A closure in an array, without the thunk of a function type in a generic container.
 struct Closure {
     let call: @Sendable (Notification) -> Void
 }
@@ -54,7 +53,7 @@ func callAll(_ closures: ContiguousArray<Closure>, _ notification: Notification)
     for closure in closures { closure.call(notification) }
 }
 
-// The storage of the systems that Tether descends from, as small as they can be.
+// The storage of the systems from which Tether descends, as small as possible.
 
 protocol ReferenceStorage: AnyObject, SendableMetatype {
     init()

@@ -20,7 +20,7 @@ extension Benchmark {
             }
         } + firstObservers + removals + manyNames + mutedOwners + [auditText, longestCall]
 
-    /// Observers of names that have no others.
+    /// Observers of names without other observers.
     private static let firstObservers = [0, 1000].map { others in
         Benchmark("the first observer of a name, and its end", size: "\(others)", goal: 1) {
             let (ours, theirs) = (ObserverCenter(), NotificationCenter())
@@ -88,8 +88,7 @@ extension Benchmark {
             }
         } + hookedClass
 
-    /// An owner as it is written without Tether: a token, a weak reference, and removal in the
-    /// deinit.
+    /// An owner without Tether: a token, a weak reference, and removal in the `deinit`.
     private final class ByHand: @unchecked Sendable {
         private let center: NotificationCenter
         private var token: (any NSObjectProtocol)?
@@ -112,8 +111,8 @@ extension Benchmark {
         }
     }
 
-    /// Many observers of one name, removed in one order or another: the cost for each must not grow
-    /// with their number.
+    /// Many observers of a name, removed in several orders: the cost for each must not grow with
+    /// their number.
     private static let removals = ["oldest first", "newest first", "at random"].map { order in
         Benchmark(
             "add n, remove \(order), each", size: "n = 1000000", reference: "n = 1000", goal: 4,
@@ -139,7 +138,7 @@ extension Benchmark {
         }
     }
 
-    /// One sender that is observed under many names, or on many centers.
+    /// A sender that is observed under many names, or on many centers.
     private static let manyNames = [
         Benchmark(
             "observe n names of one sender + cancel, each", size: "n = 40000",
@@ -228,7 +227,7 @@ extension Benchmark {
             let owners = (0..<max(1, attached)).map { _ in Hooked() }
             for owner in owners { center.observe(.measured, owner: owner) { _, _ in } }
             if attached == 0 { center.removeAllObservers() }
-            // Many at a time, so that each has its own address.
+            // Many at a time, so each has its own address.
             func make<Object: AnyObject>(_ count: Int, _ make: () -> Object) {
                 for _ in 0..<max(1, count / 20_000) {
                     keep((0..<20_000).map { _ in make() } as [AnyObject])
@@ -251,10 +250,10 @@ struct Lehmer: RandomNumberGenerator {
     }
 }
 
-/// Lets objects escape, so that they are not put on the stack or left out; releases those that were
-/// kept before.
+/// Lets objects escape, so that the optimiser does not allocate them on the stack or remove them.
+/// Releases the objects of the last call.
 @inline(never)
 private func keep(_ objects: [AnyObject]) { unsafe kept = objects }
 
-// SAFETY: only the thread that measures uses it.
+// SAFETY: only the measuring thread uses the array.
 nonisolated(unsafe) private var kept: [AnyObject] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line of the table: Tether beside a reference that was measured in the same run.
+/// A line of the table: Tether beside a reference from the same run.
 struct Row: Codable {
     let work: String
     let size: String
@@ -30,7 +30,7 @@ struct Row: Codable {
         self.goal = goal
     }
 
-    /// Measures a row; `nil`, with the reason printed, where this platform cannot.
+    /// Measures a row. Prints the reason and returns `nil` where the platform cannot.
     init?(_ benchmark: Benchmark, rounds: Int) {
         switch benchmark.sides() {
         case .timed(let subject, let reference):
@@ -54,7 +54,8 @@ struct Row: Codable {
     var ratio: Double { value / referenceValue }
     var isMet: Bool { goal.map { ratio <= $0 } ?? true }
 
-    /// Half of the ratio's range, as a fraction: two runs of the same code may differ by this much.
+    /// Half of the ratio's range, as a fraction: the possible difference between two runs of the
+    /// same code.
     var noise: Double { max(0.01, (spread + referenceSpread) / 2) }
 
     static let heading = columns("work", "size", "Tether", "", "reference", "", "ratio", "goal", "")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A run of the rows that the options choose.
+/// A run of the chosen rows.
 struct Run {
     private let options: Options
 

@@ -55,7 +55,8 @@ extension Benchmark {
         )
     }
 
-    /// How many times slower than an index a storage is, roughly, so that its rounds take as long.
+    /// Roughly how many times slower than an index a storage is. Its rounds are shorter by the
+    /// factor.
     private static func slowness(_ size: Int, _ type: any ReferenceStorage.Type) -> Int {
         type == DictionaryOfArrays.self ? 1 : max(1, min(1000, size / 10))
     }

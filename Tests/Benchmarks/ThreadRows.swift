@@ -9,8 +9,8 @@ extension Benchmark {
                 goal: 1.15,
                 clock: .elapsed, hasStableInstructions: false
             ) {
-                // Counted by one thread's posts: elapsed time x threads / posts, for threads that
-                // each have a core.
+                // Counted by the posts of one thread: elapsed time x threads / posts, if each
+                // thread has a core.
                 .timed(posts(threads: 2, counted: 1), posts(threads: 1, counted: 1))
             }
         ]
@@ -24,8 +24,8 @@ extension Benchmark {
             }
         } + waiting + longHandler + idleThreads
 
-    /// Many threads wait at once, each for another observer's handler. The cost of one wait does
-    /// not depend on their number.
+    /// Many threads wait at once, each for another observer's handler. The cost of a wait does not
+    /// depend on the number of threads.
     private static let waiting = [
         Benchmark(
             "n calls of await cancelAndWait() at once, each", size: "n = 4000",
@@ -71,7 +71,7 @@ extension Benchmark {
         var token: NotificationObserver?
     }
 
-    /// A removal reads the guards of all threads that have posted and still run.
+    /// A removal reads the guards of all running threads with an earlier post.
     private static let idleThreads = [
         Benchmark(
             "add + remove beside n threads that once posted", size: "n = 1000", reference: "n = 0",
@@ -107,7 +107,7 @@ extension Benchmark {
             for _ in 0..<max(1, count / size) {
                 let (center, done) = (ObserverCenter(), DispatchSemaphore(value: 0))
                 let (mayReturn, opening) = AsyncStream.makeStream(of: Void.self)
-                // A task of no observer's, so that it is not cancelled when they stop.
+                // A task without an observer, so the end of observers does not cancel the task.
                 let opened = Task { for await _ in mayReturn {} }
                 let tokens = (0..<size).map { _ in
                     center.observe(.measured) { _ in await opened.value }
@@ -116,7 +116,7 @@ extension Benchmark {
                 Task {
                     await withTaskGroup { group in
                         for token in tokens { group.addTask { _ = await token.cancelAndWait() } }
-                        // Behind those that wait.
+                        // Behind the waiting tasks.
                         group.addTask { opening.finish() }
                     }
                     done.signal()
@@ -126,7 +126,7 @@ extension Benchmark {
         }
     }
 
-    /// Threads that post one name at once; `counted` of them count.
+    /// Threads that post the same name at once. The posts of `counted` threads count.
     private static func posts(threads: Int, counted: Int) -> Subject {
         let center = ObserverCenter()
         let token = center.observe(.measured) { _ in }

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// One thread is asked at a time, by the only one that asks.
+// Only the watchdog asks, one thread at a time.
 static void *found[TETHER_FRAMES];
 static atomic_int found_count;
 
@@ -37,8 +37,8 @@ static void answer(int signal) {
 int32_t tether_current_thread(void) { return (int32_t)syscall(SYS_gettid); }
 
 size_t tether_thread_stack(int32_t thread, uintptr_t *frames, size_t count) {
-    // The one signal that Dispatch does not keep from its threads and that means nothing to a
-    // debugger or a sanitizer.
+    // The only signal that Dispatch leaves unblocked on its threads, and that no debugger or
+    // sanitizer uses.
     int number = SIGPROF;
     struct sigaction action = {.sa_handler = answer, .sa_flags = SA_RESTART};
     sigaction(number, &action, NULL);
@@ -73,13 +73,13 @@ struct tether_place tether_place_of(uintptr_t address) {
 extern void tether_watch_tests(bool is_swift_testing, int32_t event_pipe);
 
 #if defined(__linux__)
-// Of Swift's standard library: the arguments that `CommandLine.arguments` reads instead of the
+// From Swift's standard library: the arguments that `CommandLine.arguments` returns in place of the
 // process's.
 extern void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count);
 
 static const char option[] = "--event-stream-output-path";
 
-// Where the option's value is that asks Swift Testing for its events; 0 if nobody did.
+// The index of the value of the option that requests Swift Testing's events. 0 without the option.
 static int event_path(int count, char **arguments) {
     for (int index = 1; index + 1 < count; index++) {
         if (strcmp(arguments[index], option) == 0) return index + 1;
@@ -87,8 +87,8 @@ static int event_path(int count, char **arguments) {
     return 0;
 }
 
-// Asks Swift Testing to write its events, for tools, into a pipe of this process; returns the end
-// that is read.
+// Makes Swift Testing write its events, for tools, into a pipe of the process. Returns the reading
+// end.
 static int32_t open_events(int count, char **arguments) {
     int ends[2];
     char **all = calloc((size_t)count + 5, sizeof(char *));
@@ -102,7 +102,7 @@ static int32_t open_events(int count, char **arguments) {
     return ends[0];
 }
 
-// Runs before the test runner, whose options are its arguments alone.
+// Runs before the test runner, which has no options but its arguments.
 __attribute__((constructor)) static void start(int count, char **arguments) {
     bool is_swift_testing = false;
     for (int index = 1; index < count; index++) is_swift_testing |= strcmp(arguments[index], "swift-testing") == 0;

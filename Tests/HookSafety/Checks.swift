@@ -5,7 +5,7 @@ extension Notification.Name {
     static let checked = Notification.Name("HookSafety.checked")
 }
 
-/// Lets an object escape, so that the optimiser does not put it on the stack.
+/// Lets an object escape, so the optimiser does not allocate it on the stack.
 @inline(never)
 func escape(_ object: AnyObject) { unsafe escaped = object }
 
@@ -15,7 +15,7 @@ func letGo() { unsafe escaped = nil }
 
 nonisolated(unsafe) private var escaped: AnyObject?
 
-/// Something that a handler captures.
+/// A handler's capture.
 final class Capture: Sendable {}
 
 /// The checks, and the failures.

@@ -6,7 +6,7 @@ import Tether
 final class Order: @unchecked Sendable {
     private let lock = NSLock()
     private var entries: [String] = []
-    /// Signalled by a `deinit` that another thread runs.
+    /// Signalled by a `deinit` on another thread.
     let hasEnded = DispatchSemaphore(value: 0)
 
     func add(_ entry: String) { lock.withLock { entries.append(entry) } }

@@ -4,7 +4,7 @@ import Tether
 
 private struct Failure: Error {}
 
-/// Attaches itself before its `init` throws.
+/// Attaches itself before the `init` throws.
 private class Throwing {
     let words = ["one", "two"]
 
@@ -85,7 +85,7 @@ extension Checks {
             let deadline = DispatchTime.now() + 30
             expect(
                 order.hasEnded.wait(timeout: deadline) == .success, "an isolated deinit never ran")
-            // It may take a moment to return.
+            // The thread of the `deinit` may take a moment to return.
             while token.isActive, DispatchTime.now() < deadline { usleep(100) }
             expect(order.all == ["deinit"], "an isolated deinit ran as \(order.all)")
             expect(
@@ -106,7 +106,7 @@ extension Checks {
 
     // MARK: Many classes
 
-    /// Hooks 2 to the power of `depth` instantiations of generic classes, one instance each.
+    /// Hooks 2 to the power of `depth` instantiations of generic classes, with one instance each.
     func manyClasses(depth: Int) {
         let center = ObserverCenter()
         var owners: [AnyObject] = []
@@ -139,7 +139,7 @@ extension Checks {
         expect(center.audit().isEmpty, "classes hooked from many threads left observers behind")
     }
 
-    /// A class that is hooked while instances of it die on other threads.
+    /// A class that is hooked while instances are deallocated on other threads.
     func instancesThatDieMeanwhile() {
         let center = ObserverCenter()
         func make<Value>(_ type: Value.Type, _ depth: Int) {
@@ -160,7 +160,7 @@ extension Checks {
 
     // MARK: Another library
 
-    /// A class that this program does not know, from a library that it opens.
+    /// A class from a library that is opened at run time.
     func anotherLibrary(at path: String) {
         guard let library = unsafe dlopen(path, RTLD_NOW),
             let symbol = unsafe dlsym(library, "make_library_owner")
@@ -168,7 +168,7 @@ extension Checks {
             return expect(false, "the library \(path) cannot be opened")
         }
         typealias Make = @convention(c) () -> UnsafeMutableRawPointer
-        // SAFETY: the library's function returns an object with one reference for the caller.
+        // SAFETY: the library's function returns an object with a reference for the caller.
         let make = unsafe unsafeBitCast(symbol, to: Make.self)
         check("a class of another library") {
             unsafe Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue()

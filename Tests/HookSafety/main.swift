@@ -1,8 +1,8 @@
 import Foundation
 import Tether
 
-/// Puts the deallocator hook into every kind of class that Swift can make here, and checks the
-/// invariants. A program of its own, which can be built with every setting of the optimiser.
+/// Puts the deallocator hook into every kind of Swift class, and checks the invariants. A separate
+/// program, because it is built with every setting of the optimiser.
 ///
 ///     HookSafety [PATH OF A DYNAMIC LIBRARY MADE FROM Library/Library.swift]
 let checks = Checks()

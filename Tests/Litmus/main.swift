@@ -1,5 +1,5 @@
-// Checks the library's lock-free protocols, exhaustively, against what machines let threads see of
-// each other. See README.md.
+// Checks the library's lock-free protocols, exhaustively, against the memory models of machines.
+// See README.md.
 //
 //     swift run -c release Litmus [--verbose]
 //

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Tether
 
-/// Keeps the jobs that it is asked for, until they are run.
+/// Stores submitted jobs until the test runs them.
 private final class Jobs: DeliveryScheduler {
     private let jobs = Mutex<[@Sendable () -> Void]>([])
 
@@ -132,7 +132,7 @@ extension Smoke {
         token.cancel()
     }
 
-    /// A function of its own, so that no abandoned frame keeps the awaited value.
+    /// A separate function, so that no abandoned frame keeps the awaited value.
     private func postElsewhere(on center: ObserverCenter) {
         let hasPosted = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -172,9 +172,9 @@ extension Smoke {
                 withExtendedLifetime((tokens, queue)) { finish(smoke) }
             }
         }
-        // AddressSanitizer takes these abandoned frames for in use, where the main thread's exit
-        // runs. SAFETY: the function takes nothing and returns nothing; only builds with that
-        // sanitizer have it.
+        // AddressSanitizer takes the abandoned frames for used frames while the main thread exits.
+        // SAFETY: the function has no parameters and no result. Only builds with AddressSanitizer
+        // have the function.
         if let unpoison = unsafe dlsym(nil, "__asan_handle_no_return") {
             unsafe unsafeBitCast(unpoison, to: (@convention(c) () -> Void).self)()
         }

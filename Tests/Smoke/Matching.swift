@@ -47,8 +47,8 @@ extension Smoke {
             is: [false, false, false, true, true, true])
     }
 
-    /// Between the library and a program of its own, because an optimiser could give each of the
-    /// two a center.
+    /// Between the library and the program, because an optimiser could give each of the two a
+    /// center.
     mutating func defaultCenter() {
         let log = Log()
         let token = ObserverCenter.default.observe(.smoke) { _ in log.add("called") }

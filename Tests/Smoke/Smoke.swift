@@ -7,10 +7,10 @@ extension Notification.Name {
     static let other = Notification.Name("Smoke.other")
 }
 
-/// An object that can be an owner and a sender.
+/// An object to be an owner or a sender.
 class Thing: @unchecked Sendable {}
 
-/// An object that reports its end.
+/// An object that reports its `deinit`.
 final class Ending: Thing, @unchecked Sendable {
     let atEnd: (Ending) -> Void
 
@@ -26,7 +26,7 @@ final class Log: Sendable {
     var all: [String] { lines.withLock { $0 } }
 }
 
-/// Something that a handler captures, and that is seen to go.
+/// A handler's capture, which reports its release.
 final class Capture: Sendable {
     let log: Log
 
@@ -35,7 +35,8 @@ final class Capture: Sendable {
     deinit { log.add("released") }
 }
 
-/// The only strong reference to an object: the optimiser neither shortens nor lengthens its life.
+/// The only strong reference to an object. The optimiser neither shortens nor lengthens the
+/// object's life.
 final class Holder<Object: AnyObject> {
     private var object: Object?
 
@@ -44,12 +45,12 @@ final class Holder<Object: AnyObject> {
     @inline(never) func letGo() { object = nil }
 }
 
-/// Compares the results of each line of the contract with its promise.
+/// Compares the results of each line of the contract with the promise.
 @MainActor struct Smoke {
     private(set) var count = 0
     private(set) var failures: [String] = []
 
-    /// All that leaves the main thread as it is.
+    /// All checks that leave the main thread as it is.
     mutating func all() {
         matching()
         defaultCenter()

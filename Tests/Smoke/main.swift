@@ -7,7 +7,7 @@ import Tether
 var smoke = Smoke()
 smoke.all()
 
-// Last, because the main thread does not come back from it.
+// Last, because the main thread does not return.
 smoke.mainLoopThatEnds { smoke in
     print("\(smoke.count) checks, \(smoke.failures.count) failed.")
     for failure in smoke.failures { print("failed: \(failure)") }

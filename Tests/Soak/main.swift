@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import Tether
 
-// A million owners are attached to, posted to and let go, and the memory of the process must not
-// grow after the first tenth of them.
+// A million owners get observers and posts, and are released. The memory of the process must not
+// grow after the first tenth.
 //
 //     Soak [NUMBER OF OWNERS]
 
@@ -21,7 +21,7 @@ private actor Worker {}
 private let delivered = Atomic<Int>(0)
 private let ended = Atomic<Int>(0)
 
-/// Captured by a handler; its end is that of the observer.
+/// Captured by a handler, and released at the observer's end.
 private final class Capture: Sendable {
     func count() { delivered.wrappingAdd(1, ordering: .relaxed) }
     deinit { ended.wrappingAdd(1, ordering: .relaxed) }
@@ -54,7 +54,7 @@ private final class TellingCenter: NotifyingCenter {
     }
 }
 
-/// The most memory that the process has had so far, in KiB.
+/// The process's peak of memory so far, in KiB.
 private var peakMemory: Int {
     var usage = rusage()
     #if canImport(Darwin)
@@ -71,8 +71,8 @@ private struct Soak {
     let foundation = TellingCenter()
     let queue = DispatchQueue(label: "Soak")
 
-    /// One owner's life, of one of eight kinds. Its posts are delivered before the end, or dropped
-    /// on the main queue.
+    /// The life of an owner, of one of eight kinds. Its posts are delivered before the end, or
+    /// dropped on the main queue.
     func live(_ number: Int) {
         let capture = Capture()
         switch number % 8 {
@@ -156,9 +156,9 @@ for number in 0..<tenth * 10 {
     }
 }
 
-// The smallest block of the allocator, 32 bytes, lost by one kind of the eight makes 3.4 MiB of
-// 900,000 owners. What grows besides, and comes to an end: a thread of Dispatch's keeps up to 1024
-// blocks to use again, about 96 KiB, and there are more of them the busier the machine is.
+// If one kind of the eight lost the smallest block of the allocator, 32 bytes, 900,000 owners would
+// lose 3.4 MiB. The limit leaves room for Dispatch: each of its threads keeps up to 1024 blocks,
+// about 96 KiB, and a busy machine has more threads.
 private let limit = 3 * 1024
 
 private let growth = peakMemory - afterWarmUp

@@ -1,15 +1,15 @@
 import Foundation
 import XCTest
 
-/// Hears of the tests that begin and end, of both frameworks, without a word in the tests.
+/// Observes the beginnings and ends of tests, of both frameworks, without code in the tests.
 ///
-/// Called when the process starts, with the end of the pipe into which Swift Testing writes its
-/// events, if it does.
+/// Called when the process starts, with the reading end of the pipe of Swift Testing's events, if
+/// any.
 @_cdecl("tether_watch_tests")
 public func watchTests(_ isSwiftTesting: Bool, _ eventPipe: Int32) {
     if ProcessInfo.processInfo.environment["SWT_EXIT_TEST_ID"] != nil {
-        // A process that ends as its test says, whose parent has a limit: this only sees to it that
-        // none is left behind.
+        // The process of an exit test. Its parent has a limit, so the limit here only prevents an
+        // abandoned process.
         if Watchdog.shared.limit > 0 { _ = alarm(UInt32(clamping: Int(Watchdog.shared.limit) * 2)) }
         return
     }
@@ -33,8 +33,7 @@ private final class Observer: NSObject, XCTestObservation {
     }
 }
 
-/// The events that Swift Testing writes for tools, one JSON object a line, into a pipe of this very
-/// process.
+/// The events of Swift Testing for tools, as lines with a JSON object, in a pipe of the process.
 private enum EventStream {
     static func read(_ pipe: Int32) {
         let thread = Thread { read(FileHandle(fileDescriptor: pipe)) }

@@ -1,12 +1,12 @@
 import Dispatch
 import Foundation
 
-/// The tests that are running, and when something last happened to any of them.
+/// The running tests, and the time of the last event.
 struct RunningTests {
     private var names: [String: Int] = [:]
     private(set) var lastEvent = DispatchTime.now()
 
-    /// The names of those that are running.
+    /// The names of the running tests.
     var running: [String] { names.keys.sorted() }
 
     mutating func begin(_ name: String) {
@@ -23,7 +23,7 @@ struct RunningTests {
     /// A test case began or ended.
     mutating func progress() { lastEvent = .now() }
 
-    /// The names, if all of these tests have been running for so long without anything happening.
+    /// The names, if all of the tests have been running for the limit without an event.
     func overdue(after limit: TimeInterval) -> [String]? {
         guard !names.isEmpty else { return nil }
         let passed =

@@ -1,12 +1,12 @@
 import CTestLimits
 import Foundation
 
-/// Where the threads of this process stand.
+/// The stacks of the process's threads.
 enum Stacks {
     struct Frame {
         let image: String
         let offset: UInt
-        /// The nearest symbol that the image exports.
+        /// The nearest exported symbol of the image.
         let symbol: String?
     }
 
@@ -48,7 +48,7 @@ enum Stacks {
         let count = unsafe addresses.withUnsafeMutableBufferPointer {
             unsafe tether_thread_stack(thread, $0.baseAddress!, $0.count)
         }
-        // The handler of the signal, and the frame that the kernel made for it, come first.
+        // The first frames are the signal handler and the kernel's frame.
         return addresses.prefix(count).dropFirst(2).compactMap(frame)
     }
 

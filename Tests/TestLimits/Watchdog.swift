@@ -3,11 +3,11 @@ import Foundation
 
 /// Ends the process when a test has run for too long, with the test's name and all threads' stacks.
 ///
-/// Tests share the processors, so the limit of each begins anew whenever one of them begins or
-/// ends: it is reached by the tests that are left when no other makes progress. `TETHER_TEST_LIMIT`
-/// is the limit in seconds; 0 is none, for a debugger.
+/// Tests share the processors. Therefore the limit of all running tests begins again when a test
+/// begins or ends, and is reached only if no test makes progress. `TETHER_TEST_LIMIT` is the limit
+/// in seconds. 0 is no limit, for a debugger.
 ///
-/// SAFETY: what changes is changed under the lock.
+/// SAFETY: every mutable property is protected by the lock.
 final class Watchdog: @unchecked Sendable {
     static let shared = Watchdog(limit: usualLimit)
 
@@ -15,7 +15,7 @@ final class Watchdog: @unchecked Sendable {
     private var tests = RunningTests()
     /// How long a test may run.
     let limit: TimeInterval
-    /// Whether it hears of the tests of Swift Testing.
+    /// Whether the events of Swift Testing are read.
     var isHearing: Bool {
         get { lock.withLock { hears } }
         set { lock.withLock { hears = newValue } }
@@ -35,14 +35,14 @@ final class Watchdog: @unchecked Sendable {
         return 600
     }
 
-    /// The tests that are running, as far as they were heard of.
+    /// The running tests with a reported beginning.
     var running: [String] { lock.withLock { tests.running } }
 
     func update(_ change: (inout RunningTests) -> Void) {
         lock.withLock { change(&tests) }
     }
 
-    /// Starts a thread that looks at the clock.
+    /// Starts a thread that checks the time.
     func start() {
         guard limit > 0 else { return }
         let thread = Thread { [self] in

@@ -3,7 +3,7 @@ import Testing
 import Tether
 import TetherTesting
 
-/// A scope that is made and adopted by hand.
+/// A scope that a test makes and adopts by hand.
 @Suite struct AdoptionTests {
     @Test func `L2 a scope is current in what adopts it, and nowhere else`() {
         let leaks = LeakTracker()

@@ -5,7 +5,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Owners that outlive their center, and handlers that lead to them.
+/// Owners that outlive their center, and handlers that retain them.
 @Suite struct CenterEndTests {
     final class Model: @unchecked Sendable {
         var delegate: Sidebar?

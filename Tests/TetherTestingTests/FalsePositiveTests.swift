@@ -5,7 +5,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Registrations that look like leaks, and are none.
+/// Registrations that resemble leaks, without a leak.
 @Suite struct FalsePositiveTests {
     final class Owner: Sendable {}
 
@@ -65,7 +65,7 @@ import TetherVerification
                     continuation.resume()
                 }
             }
-            // The handler holds its owner, which nobody else does, until after this body.
+            // Only the running handler retains its owner, until after the body.
             Thread.detachNewThread { leave.signal() }
         }
         #expect(center.audit().isEmpty)

@@ -13,7 +13,7 @@ import Tether
     private let second = LeakTracker()
     private let keep = Keep()
 
-    /// The current scopes, in calls with this value.
+    /// The current scopes in calls with a value.
     private final class Seen: Sendable {
         private let scopes = Locked<[LeakTracker?]>([])
         private let lastTask = Locked<Task<Void, Never>?>(nil)
@@ -93,7 +93,7 @@ import Tether
         }
         for _ in 0..<100 {
             post()
-            // The task may get the thread that posted.
+            // The task may run on the posting thread.
             await seen.task?.value
         }
         #expect(seen.all.count == 100 && seen.all.allSatisfy { $0 === first })

@@ -5,8 +5,8 @@ import Tether
 
 @testable import TetherTesting
 
-/// Objects that the main actor releases while another thread looks for leaks. A registration is
-/// different: a search uses it, and may release its captures (R8).
+/// Objects that the main actor releases while another thread looks for leaks. Registrations are an
+/// exception: a search retains the registration, and may release its captures (R8).
 @Suite struct LastReleaseTests {
     /// The ends of objects, by whether each came on the main queue.
     final class Ends: Sendable {
@@ -37,11 +37,11 @@ import Tether
         deinit { ends.add() }
     }
 
-    /// The part of the verified scope in which the model is registered.
+    /// The part of the verified scope that registers the model.
     nonisolated enum Role: CaseIterable {
         case tracked, owner
 
-        /// The objects that the main actor then retains.
+        /// The objects that the main actor retains then.
         @MainActor func take(_ model: Model, _ center: ObserverCenter) -> Any {
             switch self {
             case .tracked: return track(model)
@@ -52,8 +52,8 @@ import Tether
         }
     }
 
-    /// Has the main actor let go of models, one after the other, while a body looks for them on
-    /// another thread, and returns how many ended elsewhere than on the main queue.
+    /// The main actor releases models one after the other, while a body searches for models on
+    /// another thread. Returns how many models were deallocated outside the main queue.
     private func endsElsewhere(_ role: Role, whileLooking look: (LeakTracker) async -> Void) async
         -> Int
     {

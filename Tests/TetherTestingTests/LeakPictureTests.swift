@@ -30,7 +30,7 @@ import TetherTesting
         func reload() {}
     }
 
-    /// The captures of its handlers are released with the owner, at the end of each test.
+    /// The captures are released with the owner at the end of each test.
     private let center = ObserverCenter()
 
     private func leaks(_ plant: () -> Void) async -> [LeakTracker.Leak] {

@@ -97,7 +97,7 @@ import TetherVerification
         async
     {
         let keep = Keep()
-        // On two lines, because like leaks of one line are one message.
+        // On two lines, because similar leaks of a line share a message.
         let messages = await planted {
             keep.add(track(41 as Any as AnyObject))
             keep.add(track("a string" as Any as AnyObject))
@@ -107,9 +107,9 @@ import TetherVerification
     }
 }
 
-/// A class as a user would write it.
+/// A class of a user.
 private final class Sidebar: @unchecked Sendable {
-    // SAFETY: each test uses its own on one thread.
+    // SAFETY: each test uses its own object, on one thread.
     var token: NotificationObserver?
 
     func update() {}

@@ -5,7 +5,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Verifications in tests that are a turn of the main queue themselves, as those on the main actor
+/// Verifications in tests that are themselves a block of the main queue, as tests on the main actor
 /// are.
 @MainActor @Suite struct MainActorVerificationTests {
     /// How an observer's deliveries come to wait for the main queue.

@@ -4,7 +4,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Deliveries that run on the test's demand, and their records.
+/// Deliveries on a test's demand, and their records.
 @Suite struct ManualTargetTests {
     private let center = ObserverCenter()
     private let target = ManualTarget()

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import Tether
 
-/// Waits for one notification, which comes before the limit.
+/// Waits for a notification, which comes before the limit.
 private func assertEnds(
     _ recorder: NotificationRecorder, _ message: String = "", line: UInt = #line
 ) {

@@ -4,13 +4,13 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Tasks, loops and closures of owners that leak, and their cures, which pass.
+/// Leaks by tasks, loops and closures of owners, and their cures, which pass.
 @Suite struct OwnedTaskLeakTests {
     private final class Sidebar: Sendable {
         func touch() {}
     }
 
-    /// Keeps tasks from returning until a test ends them, whatever their cancellation says.
+    /// Keeps tasks from returning until a test ends them, also after their cancellation.
     private final class Work: Sendable {
         private let stream: AsyncStream<Void>
         private let continuation: AsyncStream<Void>.Continuation
@@ -179,7 +179,7 @@ import TetherVerification
 }
 
 extension Keep {
-    /// Ends the observers that it keeps.
+    /// Cancels and releases the kept observers.
     fileprivate func cancelAll() {
         for case let token as NotificationObserver in all { token.cancel() }
         drop()

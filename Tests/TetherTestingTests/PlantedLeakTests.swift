@@ -5,7 +5,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Programs that leak with the sentence that names the leak, and their cures, which pass.
+/// Leaking programs, each with the sentence for its leak, and their cures, which pass.
 @Suite struct PlantedLeakTests {
     final class Model: @unchecked Sendable { var sidebar: AnyObject? }
 
@@ -34,16 +34,16 @@ import TetherVerification
         init(_ sidebar: Sidebar) { self.sidebar = Mutex(sidebar) }
     }
 
-    /// The observers of a program, and the objects that it keeps beyond its end.
+    /// The observers of a program, and the objects kept beyond its end.
     struct Scene: Sendable {
         let center: any NotifyingCenter
         let keep = Keep()
         let ring = Ring()
 
-        /// A ring that the test breaks, because nothing else does.
+        /// A retain cycle, which the test breaks.
         final class Ring: @unchecked Sendable { weak var node: Node? }
 
-        /// An observer of a sidebar that it owns.
+        /// Attaches an observer to a sidebar.
         func attach(
             _ sidebar: Sidebar, line: UInt = #line, _ handler: @escaping @Sendable (Sidebar) -> Void
         ) {
@@ -370,7 +370,7 @@ import TetherVerification
     }
 }
 
-/// A foreign center that keeps its closures until its own end.
+/// A foreign center that retains closures until its own deallocation.
 private final class ForgetfulCenter: NotifyingCenter {
     private struct Registration: NotifyingRegistration { func cancel() {} }
 

@@ -4,14 +4,14 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// A sender that outlives the test.
+/// The sender outlives the test.
 private let model = ReadmeSectionTests.Model()
 
 /// The code of "Proving that nothing leaks" in the README.
 @Suite struct ReadmeSectionTests {
     final class Model: Sendable {}
 
-    /// The README's first one.
+    /// The first sidebar of the README.
     @MainActor final class Sidebar {
         private(set) var reloads = 0
 

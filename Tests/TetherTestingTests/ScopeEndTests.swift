@@ -5,7 +5,7 @@ import Tether
 
 @testable import TetherTesting
 
-/// The state after a scope's verdict, and verdicts that do not depend on the order of releases.
+/// The state after a scope's verdict, and verdicts for each order of releases.
 @Suite struct ScopeEndTests {
     final class Sidebar: Sendable {
         func touch() {}

@@ -4,7 +4,7 @@ import Tether
 
 @testable import TetherTesting
 
-/// Handlers that capture their own owner, reported when they are registered.
+/// Handlers that capture their owner, reported at the registration.
 @Suite struct SelfCaptureTests {
     final class Owner: @unchecked Sendable {
         var changes = 0
@@ -15,8 +15,8 @@ import Tether
 
     final class Helper: @unchecked Sendable { var owner: Owner? }
 
-    /// Registers with the warning on, and returns the reports. Owners whose handlers capture them
-    /// also end here.
+    /// Registers with the warning on, and returns the reports. Also releases the owners that their
+    /// handlers capture.
     private func reports(
         _ register: @Sendable (ObserverCenter, Owner) -> Void
     ) -> (messages: [String], places: [String]) {
@@ -113,7 +113,7 @@ import Tether
                 owner, note in
                 owner.change(note)
             }
-            // Not its own owner.
+            // Another owner.
             center.observe(.modelDidChange, owner: center) { _, _ in owner.changes += 1 }
             OwnerObservers(of: center).cancel()
         }

@@ -67,7 +67,7 @@ import TetherVerification
     }
 }
 
-/// Tasks that a test ends.
+/// Tasks ended by a test.
 private final class Tasks: @unchecked Sendable {
     private var tasks: [Task<Void, Never>] = []
 

@@ -20,10 +20,10 @@ import Testing
     }
 
     @Test func `a test that runs is known by its name`() async throws {
-        // A tool that asks for the events gets them alone.
+        // If a tool requests the events, the watchdog gets none.
         guard Watchdog.shared.isHearing else { return }
         let name = try #require(Test.current).name
-        // Its beginning is written to a pipe, which another thread reads.
+        // The test's beginning is written to a pipe, which another thread reads.
         let end = Date(timeIntervalSinceNow: 300)
         while !Watchdog.shared.running.contains(where: { $0.contains(name) }), Date() < end {
             try await Task.sleep(for: .milliseconds(5))

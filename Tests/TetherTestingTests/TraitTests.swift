@@ -102,7 +102,7 @@ import TetherVerification
     }
 }
 
-/// The scope of a registration that a queue or a thread makes.
+/// The scope of a registration on a queue or a thread.
 @Suite struct ScopeTests {
     private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in

@@ -1,7 +1,7 @@
 import Foundation
 
-// A program with two copies of Tether, each in a library that links it, and classes that both
-// watch.
+// A program with two copies of Tether, each in a library, and classes whose objects both copies
+// observe.
 //
 //     Host local|global PLUGIN PLUGIN
 
@@ -78,7 +78,7 @@ final class OtherOwner {
     deinit { unsafe report("deinit") }
 }
 
-// Flushed, so that a crash does not swallow printed lines.
+// Flushed, so a crash does not lose printed lines.
 unsafe setvbuf(stdout, nil, _IOLBF, 0)
 
 let arguments = CommandLine.arguments
@@ -88,7 +88,7 @@ let (a, b) = (
 )
 expect(["\(a.isExact)", "\(b.isExact)"], ["true", "true"], "both see ends")
 
-/// Has one object after the other watched by one of the plugins, and lets them go in order.
+/// A plugin observes each object. Then the objects are released in order.
 func lives<Object: AnyObject>(of plugins: [Plugin], _ make: () -> Object) -> [String] {
     var objects: [Object?] = plugins.map { plugin in
         let object = make()

@@ -1,8 +1,7 @@
 import Foundation
 import Tether
 
-// A library with a copy of Tether of its own. Its callers pass objects of classes that the library
-// does not know.
+// A library with its own copy of Tether. Callers pass objects of classes unknown to the library.
 
 extension Notification.Name {
     fileprivate static let sample = Notification.Name("Plugin.sample")
@@ -10,7 +9,7 @@ extension Notification.Name {
 
 private let center = ObserverCenter()
 
-/// Calls back at its end.
+/// Calls a closure in its `deinit`.
 private final class Ending: Sendable {
     private let report: @convention(c) (UnsafePointer<CChar>) -> Void
     private let word: String
@@ -35,7 +34,7 @@ public func attach(
     center.observe(.sample, owner: owner) { _, _ in capture.touch() }
 }
 
-/// Observes a sender, with a token that stays.
+/// Observes a sender, with a retained token.
 @_cdecl("plugin_observe")
 public func observe(
     _ sender: UnsafeRawPointer, _ report: @escaping @convention(c) (UnsafePointer<CChar>) -> Void

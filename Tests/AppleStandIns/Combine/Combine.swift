@@ -1,5 +1,5 @@
-// The parts of Apple's module `Combine` that Tether uses, with their signatures, and the parts that
-// programs use with Tether.
+// The parts of Apple's module `Combine` for Tether and for programs with Tether, with Apple's
+// signatures.
 
 public protocol Cancellable { func cancel() }
 

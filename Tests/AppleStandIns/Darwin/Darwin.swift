@@ -1,12 +1,12 @@
-// Apple's typed messages, with the requirements that Foundation has left out elsewhere, from the
-// releases on that have them. They are Foundation's there; the module is called `Darwin` because
-// `canImport(Darwin)` tells where they are.
+// Apple's typed messages, with the requirements that other Foundations lack, from their first
+// releases on. On Apple platforms the messages are Foundation's. The module's name is `Darwin`,
+// because the sources check `canImport(Darwin)`.
 //
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
 
-/// A kind of socket, which has a type of its own in Linux's C library.
+/// A kind of socket, which has a separate type in Linux's C library.
 public var SOCK_STREAM: Int32 { 1 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

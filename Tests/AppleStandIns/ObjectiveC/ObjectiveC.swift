@@ -1,8 +1,7 @@
-// What Tether uses of Apple's module `ObjectiveC`, by the names and with the types that it has
-// there.
+// Tether's part of Apple's module `ObjectiveC`, with Apple's names and types.
 //
-// SAFETY: objects are passed on as addresses for the length of a call, in which the caller holds
-// them.
+// SAFETY: objects are passed as addresses for the length of a call, and the caller retains them
+// meanwhile.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, TypeNamesShouldBeCapitalized
 
 public import Foundation

@@ -9,7 +9,7 @@
 
 #include "Runtime.h"
 
-// libobjc's bits of a policy: how the value is kept, and how it is handed out.
+// libobjc's bits of a policy: how a value is stored, and how it is returned.
 enum { SETTER_RETAINS = 1, GETTER_RETAINS = 1 << 8, GETTER_AUTORELEASES = 2 << 8 };
 
 typedef struct association {
@@ -42,7 +42,7 @@ static void release(association *association) {
     free(association);
 }
 
-// Takes an association out of its chain; the lock is held.
+// Removes an association from its chain; the lock is held.
 static association *take(_Atomic(association *) *chain, const void *object, const void *key) {
     association *first = atomic_load(chain), **place = find(&first, object, key), *taken = *place;
     if (!taken) return NULL;
@@ -84,9 +84,9 @@ void *runtime_associated(void *object, const void *key) {
 
 long runtime_association_count(void) { return atomic_load(&count); }
 
-// Replaces the Swift runtime's function, which elsewhere knows no associations. With an Objective-C
-// runtime, an object's values are released here: after the body of its `deinit` and its fields,
-// before its memory is freed.
+// Replaces the Swift runtime's function, which has no associations on Linux. An Objective-C runtime
+// releases an object's values here: after the body of the `deinit` and the fields, before the
+// memory is freed.
 void swift_deallocClassInstance(void *object, size_t size, size_t alignment_mask) {
     static void (*_Atomic original)(void *, size_t, size_t);
     _Atomic(association *) *chain = chain_of(object);

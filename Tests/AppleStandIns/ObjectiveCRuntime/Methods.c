@@ -6,7 +6,7 @@
 
 #include "Runtime.h"
 
-// The names that were registered: a caller's may go when its call ends.
+// Copies of the registered names, because a caller may free its string after the call.
 typedef struct name {
     struct name *next;
     char text[];
@@ -29,7 +29,8 @@ struct runtime_selector runtime_register_name(const char *text) {
     return (struct runtime_selector){known->text};
 }
 
-// `-allowsWeakReference`, which every class has, as NSObject and Swift's root class answer it.
+// `-allowsWeakReference`, which every class has, with the result of NSObject and Swift's root
+// class.
 static bool allows_weak_reference(void *object, struct runtime_selector selector) {
     (void)selector;
     return !swift_isDeallocating(object);

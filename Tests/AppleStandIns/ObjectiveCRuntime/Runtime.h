@@ -1,5 +1,5 @@
-// The Swift runtime's functions (stdlib/public/runtime), and the declarations that the parts of
-// this runtime share.
+// The Swift runtime's functions (stdlib/public/runtime), and the shared declarations of the
+// simulated runtime.
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -7,5 +7,5 @@ extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 extern bool swift_isDeallocating(void *object);
 
-// Leaves a reference that is to be released to the calling thread's innermost pool.
+// Adds a reference to the calling thread's innermost pool, which releases it.
 void runtime_autorelease(void *object);

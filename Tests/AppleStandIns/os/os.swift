@@ -1,4 +1,4 @@
-// What is used of Apple's signposts, with their signatures there.
+// The used parts of Apple's signposts, with Apple's signatures.
 //
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
@@ -19,8 +19,8 @@ public struct OSSignpostID: Sendable {
     public init(_ value: UInt64) {}
 }
 
-/// The arguments that Apple's `os_signpost` can format. There `String` is none, while Linux's
-/// Foundation makes `String` a `CVarArg`.
+/// The arguments that Apple's `os_signpost` can format. `String` is a `CVarArg` in Linux's
+/// Foundation only.
 public protocol SignpostArgument: CVarArg {}
 extension Int: SignpostArgument {}
 extension UnsafePointer: SignpostArgument {}

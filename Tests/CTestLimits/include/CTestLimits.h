@@ -10,19 +10,18 @@
 extern "C" {
 #endif
 
-/// The most frames of a thread that are printed.
+/// The most printed frames of a thread.
 #define TETHER_FRAMES 64
 
-/// The calling thread's number, as `tether_thread_stack` takes it.
+/// The calling thread's number, for `tether_thread_stack`.
 int32_t tether_current_thread(void);
 
-/// Writes the return addresses of a thread of this process, the innermost first, and returns how
-/// many there are; 0 if the thread does not answer within a second, or this platform has no way to
-/// ask.
+/// Writes the return addresses of a thread of the process, the innermost first, and returns their
+/// number. Returns 0 if the thread does not answer within a second, or if the platform is not
+/// supported.
 size_t tether_thread_stack(int32_t thread, uintptr_t *_Nonnull frames, size_t count);
 
-/// Where an address belongs: the image's path and first address, and the nearest symbol that it
-/// exports.
+/// The place of an address: the image's path and first address, and the nearest exported symbol.
 struct tether_place {
     const char *_Nullable image;
     uintptr_t base;

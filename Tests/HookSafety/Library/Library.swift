@@ -1,4 +1,4 @@
-/// A class that the program which opens this library has never heard of.
+/// A class unknown to the program that opens the library.
 open class LibraryOwner<Value> {
     public var value: Value?
     public init(_ value: Value) { self.value = value }

@@ -83,14 +83,14 @@ struct Candidates {
         }
     }
 
-    /// Calls `body` with every order of a location's writes that keeps the order of each thread,
-    /// and in which a read-modify-write directly follows the write that it read.
+    /// Calls `body` with every order of a location's writes. An order keeps the order of each
+    /// thread, and a read-modify-write directly follows the write that it read.
     private func order(_ left: [Int], after sequence: [Int], source: [Int], _ body: ([Int]) -> Bool)
         -> Bool
     {
         if left.isEmpty { return body(sequence) }
         for write in left where !left.contains(where: { programOrder[$0, write] }) {
-            // The read half stands directly before it.
+            // The read half is directly before the write half.
             if events[write].isExclusive, source[write - 1] != sequence.last { continue }
             if !order(left.filter { $0 != write }, after: sequence + [write], source: source, body)
             {

@@ -8,7 +8,7 @@ struct Checking {
     private(set) var mutants = 0
     private(set) var executions = 0
     private let isVerbose: Bool
-    /// The lines that the protocols list, by file.
+    /// The lines of all protocols, by file.
     private var listed: [String: [String]] = [:]
     private static let width = 84
 
@@ -51,7 +51,7 @@ struct Checking {
         print()
     }
 
-    /// That the code still has the lines that the model stands for, wherever they break.
+    /// Checks that the code still has the modelled lines, with any line breaks.
     private mutating func check(_ code: Code) {
         guard let text = source(code.file).map(ModelledOrders.withoutSpaces) else { return }
         for line in code.lines {
@@ -62,7 +62,7 @@ struct Checking {
         listed[code.file, default: []] += code.lines
     }
 
-    /// That the modelled functions have no memory order that no protocol lists.
+    /// Checks that the protocols list every memory order of the modelled functions.
     private mutating func checkOrders() {
         for (file, lines) in listed.sorted(by: { $0.key < $1.key }) {
             guard let text = source(file) else { continue }

@@ -1,15 +1,15 @@
-/// A protocol of the library: the accesses that other threads can see, as a value whose orders can
-/// be changed.
+/// A protocol of the library: the accesses visible to other threads, as a value with variable
+/// orders.
 protocol Modelled {
-    /// The protocol as the library has it.
+    /// The library's protocol.
     init(on machine: Machine)
 
-    /// The code that the model stands for.
+    /// The modelled code.
     static var code: [Code] { get }
     static var claims: [Claim<Self>] { get }
 }
 
-/// Something that a protocol promises, and the changes that would break it.
+/// A promise of a protocol, and the changes that would break the promise.
 struct Claim<Protocol: Modelled> {
     let sentence: String
     let scenario: (Protocol) -> Scenario
@@ -25,7 +25,7 @@ struct Claim<Protocol: Modelled> {
     }
 }
 
-/// A change that breaks a claim on some machines, and on no others.
+/// A change that breaks a claim on some machines, and on no other machine.
 struct Mutant<Protocol: Modelled> {
     let change: String
     let breaksOn: Set<Machine>
@@ -38,7 +38,7 @@ struct Mutant<Protocol: Modelled> {
     }
 }
 
-/// A place in the library that a model stands for, and lines of it that the model depends on.
+/// A modelled place of the library, and the lines that the model depends on.
 struct Code {
     /// The file, from `Sources`.
     let file: String

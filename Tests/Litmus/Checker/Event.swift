@@ -1,4 +1,4 @@
-/// The memory orders of Swift and C; `plain` is an access that is not atomic.
+/// The memory orders of Swift and C. `plain` is a non-atomic access.
 enum Order {
     case plain, relaxed, acquiring, releasing, acquiringAndReleasing, sequentiallyConsistent
 
@@ -10,11 +10,11 @@ enum Order {
     }
 }
 
-/// One step of one thread, as the memory models see it.
+/// A step of a thread, for the memory models.
 struct Event {
     enum Kind {
         case read, write
-        /// A fence of the thread that it is in.
+        /// A fence of its thread.
         case fence
         /// A fence of every thread of the process: Linux's `membarrier`.
         case fenceOfAllThreads
@@ -24,27 +24,27 @@ struct Event {
 
     let kind: Kind
     let order: Order
-    /// The number of the location that is accessed, or -1.
+    /// The number of the accessed location, or -1.
     var location = -1
     var value = 0
-    /// Whether it is one half of a read-modify-write. The read of one that failed is a half without
-    /// the other.
+    /// Whether the event is half of a read-modify-write. A failed read-modify-write has the read
+    /// half only.
     var isExclusive = false
-    /// The write of a read-modify-write whose read this is, as an index in the thread.
+    /// The write half of a read half, as an index in the thread.
     var partner: Int?
-    /// The earlier reads of the thread, one bit each, that the address, the stored value, or
-    /// whether this happens at all depends on.
+    /// The earlier reads of the thread, one bit each, that the address, the stored value, or the
+    /// event itself depends on.
     var address: UInt64 = 0
     var data: UInt64 = 0
     var control: UInt64 = 0
 
-    // Where it stands in an execution.
+    // The place in an execution.
     var thread = -1
     var position = -1
 
     var isRead: Bool { kind == .read }
     var isWrite: Bool { kind == .write }
     var isAccess: Bool { kind == .read || kind == .write }
-    /// Whether it is the value that a location has at the start.
+    /// Whether the event is a location's initial value.
     var isInitial: Bool { thread < 0 }
 }

@@ -5,11 +5,11 @@ struct Execution {
     let threadCount: Int
     /// The events of a thread, in its order.
     let programOrder: Relation
-    /// From a write to the reads that found it.
+    /// From a write to the reads of its value.
     let readsFrom: Relation
     /// From a write to the later writes to the same location.
     let coherence: Relation
-    /// From a read to the writes that came after the one that it found.
+    /// From a read to the writes after the write that the read found.
     let fromReads: Relation
     /// The write that each read found, by the read's index.
     let source: [Int]
@@ -35,8 +35,7 @@ struct Execution {
     /// The indices of a thread's events.
     func events(of thread: Int) -> [Int] { indices.filter { events[$0].thread == thread } }
 
-    /// The condition of all models: the accesses to one location behave as if they happened in one
-    /// order.
+    /// The condition of all models: the accesses to each location have one order.
     var isCoherent: Bool {
         var order = programOrder.filter(isSameLocation)
         order.formUnion(readsFrom)
@@ -45,7 +44,7 @@ struct Execution {
         return order.isAcyclic
     }
 
-    /// The execution as text, for readers who look for the cause.
+    /// The execution as text.
     func description(threads: [String], locations: [Location.Number: String]) -> String {
         threads.indices.map { thread in
             let steps = events(of: thread).map { index -> String in

@@ -1,4 +1,4 @@
-/// A word of memory that threads share, with the methods of Swift's `Atomic`.
+/// A shared word of memory, with the methods of Swift's `Atomic`.
 struct Location {
     typealias Number = Int
 
@@ -20,7 +20,7 @@ struct Location {
         Run.current.read(self, order, through: pointer, where: { _ in true })
     }
 
-    /// Loads the word again and again until it has a value.
+    /// Loads the word repeatedly until it has a value.
     func await(_ value: Int, _ order: Order) -> Value {
         Run.current.read(self, order, through: nil, where: { $0 == value })
     }
@@ -40,7 +40,7 @@ struct Location {
     @discardableResult
     func wrappingAdd(_ number: Int, _ order: Order) -> Value { exchange(order) { $0 + number } }
 
-    /// Changes the word if the word is as expected. Returns whether it was.
+    /// Changes the word if it is as expected. Returns whether it was.
     func compareExchange(expected: Int, desired: Int, _ order: Order) -> Bool {
         let old = Run.current.read(self, order.ofRead, through: nil, where: { _ in true })
         Run.current.complete(
@@ -53,7 +53,7 @@ struct Location {
 struct Lock {
     private let word: Location
 
-    /// `isHeld`: whether a thread has it at the start, and gives it back with `unlock`.
+    /// `isHeld`: whether a thread holds the lock at the start, and unlocks it later.
     init(_ name: String, isHeld: Bool = false) {
         word = Location(name, initially: isHeld ? 1 : 0)
     }

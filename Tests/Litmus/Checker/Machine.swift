@@ -1,4 +1,4 @@
-/// A memory model, and the code that the library has for machines of that kind.
+/// A memory model, and the library's code for such machines.
 enum Machine: String, CaseIterable {
     case sequential = "SC"
     case x86 = "x86"
@@ -19,7 +19,7 @@ enum Machine: String, CaseIterable {
         }
     }
 
-    /// The fence between a posting thread's announcement and its later loads.
+    /// The fence between a posting thread's hazard pointer and its later loads.
     var fence: Fence {
         switch self {
         case .sequential, .x86, .language: .ofWaiters
@@ -33,8 +33,8 @@ enum Machine: String, CaseIterable {
         case ofWaiters
         /// The posting thread fences itself.
         case ofPosters
-        /// ARM64: the load of the awaited word, which is sequentially consistent there, stays
-        /// behind the store that announces, which releases.
+        /// ARM64: the sequentially consistent load of the awaited word stays behind the releasing
+        /// store of the hazard pointer.
         case none
     }
 }

@@ -1,16 +1,16 @@
-/// The memory orders of the modelled functions. Each is part of a line that a protocol lists, so no
-/// order changes without a look at its model.
+/// The memory orders of the modelled functions. Each is part of a protocol's listed line, so a
+/// changed order fails the check until its model has changed.
 struct ModelledOrders {
-    /// The words that stand before a memory order, in Swift and in C.
+    /// The words before a memory order, in Swift and in C.
     private static let marks = ["ordering:", "memory_order_", "__ATOMIC_"]
 
     private let text: String
-    /// The listed lines that have a memory order.
+    /// The listed lines with a memory order.
     private let orders: [String]
     /// The listed beginnings of functions: `func name(`.
     private let functions: [String]
 
-    /// `lines`: those that all protocols list for the file.
+    /// `lines`: the lines of all protocols for the file.
     init(of text: String, lines: [String]) {
         self.text = text
         functions = lines.filter { $0.hasSuffix("(") }

@@ -24,7 +24,7 @@ struct Relation {
         return union
     }
 
-    /// The pairs that this and then the other leads to.
+    /// The pairs of a step of this relation and then a step of the other.
     func followed(by other: Relation) -> Relation {
         var result = Relation(count: count)
         for from in rows.indices {

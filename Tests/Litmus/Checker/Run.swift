@@ -1,8 +1,7 @@
-/// One run of one thread by itself, with the values that its reads are to find given.
+/// A run of a single thread, with given values for its reads.
 ///
-/// A thread is a function that is called again and again, until every value that another thread may
-/// have written has been found by every read: its program is ordinary Swift, with ordinary
-/// branches.
+/// A thread is a function of ordinary Swift, with ordinary branches. The function is called
+/// repeatedly, until every read has found every value that another thread may have written.
 final class Run {
     /// The run under way. The checker has one thread.
     static var current = Run(choices: [], domains: [:])
@@ -11,7 +10,7 @@ final class Run {
     /// alternative.
     private(set) var choices: [Int]
     private(set) var alternatives: [Int] = []
-    /// The values that may be found at each location.
+    /// The possible values of each location.
     private let domains: [Location.Number: [Int]]
     private(set) var events: [Event] = []
     private(set) var facts: [Fact: Int] = [:]
@@ -69,13 +68,14 @@ final class Run {
         append(event, through: pointer)
     }
 
-    /// Makes the last read the first half of a read-modify-write; `new` is `nil` where it fails.
+    /// Makes the last read the first half of a read-modify-write. `new` is `nil` for a failed
+    /// exchange.
     func complete(_ location: Location, with new: Value?, _ order: Order) {
         let read = events.count - 1
         events[read].isExclusive = true
         guard let new else { return }
         events[read].partner = read + 1
-        // A read's own value is no dependency: an instruction that does both at once has none.
+        // A read's own value is no dependency: a single instruction for both has none.
         write(
             Value(new.number, from: new.sources & ~(1 << UInt64(read))), to: location, order,
             through: nil)
@@ -107,7 +107,7 @@ typealias Fact = String
 /// Notes a value for the checker. The thread itself does not read the note.
 func note(_ fact: Fact, _ value: Value = 1) { Run.current.note(fact, value.number) }
 
-/// Leaves out the runs in which a condition does not hold.
+/// Discards the run if the condition is false.
 func assume(_ condition: Bool) { Run.current.assume(condition) }
 
 /// C's `atomic_thread_fence`, Swift's `atomicMemoryFence(ordering:)`.

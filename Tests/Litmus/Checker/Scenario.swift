@@ -45,12 +45,12 @@ struct Outcome {
     func has(_ fact: Fact) -> Bool { self[fact] == 1 }
 }
 
-/// Which facts were asked for and noted: one that is spelt in two ways would never be forbidden.
+/// The requested facts and the noted facts: a fact with two spellings would never be forbidden.
 enum Facts {
     static var asked: Set<Fact> = []
     static var noted: Set<Fact> = []
 
-    /// Facts that were asked for and never noted since the last call.
+    /// The facts that were requested and never noted since the last call.
     static func takeUnknown() -> Set<Fact> {
         defer { (asked, noted) = ([], []) }
         return asked.subtracting(noted)

@@ -1,5 +1,5 @@
-/// Visits all candidate executions of a scenario with the forbidden result, and asks memory models
-/// whether they are possible.
+/// Visits all candidate executions of a scenario with the forbidden result. Memory models decide
+/// whether an execution is possible.
 final class Search {
     /// An execution with the forbidden result, by model. A model without one forbids all of them.
     private(set) var witnesses: [Model: String] = [:]
@@ -20,7 +20,7 @@ final class Search {
         combine(choices[...], chosen: [], stored: contents.initial)
     }
 
-    /// A run, with its reads and its stores: one bit for each value of each location.
+    /// A run, with its reads and stores: a bit for each value of each location.
     private struct Choice {
         let run: Run
         let found: UInt64
@@ -33,7 +33,7 @@ final class Search {
         }
     }
 
-    /// The values that each location may have, numbered.
+    /// The possible values of each location, numbered.
     private struct Contents {
         private var numbers: [[Int]: UInt64] = [:]
         /// The first values.
@@ -52,10 +52,10 @@ final class Search {
         }
     }
 
-    /// Values that are computed from others stop here, or a counter's would have no end.
+    /// The limit of computed values. Without a limit a counter would have no end.
     private static let counts = -1...4
 
-    /// The runs of each thread, with every value that any of them writes.
+    /// The runs of each thread, with every value written by any run.
     private func allRuns() -> [[Run]] {
         var domains: [Location.Number: [Int]] = [:]
         while true {
@@ -91,7 +91,7 @@ final class Search {
 
     private func combine(_ left: ArraySlice<[Choice]>, chosen: [Choice], stored: UInt64) {
         guard let choices = left.first else {
-            // Each value that is read must have been stored.
+            // Each read value must have been stored.
             guard chosen.allSatisfy({ $0.found & ~stored == 0 }) else { return }
             return judge(chosen.map(\.run))
         }

@@ -1,7 +1,7 @@
-/// A number that a thread has read or made, and the reads that it was made from.
+/// A number that a thread has read or computed, and the reads that it was computed from.
 struct Value: ExpressibleByIntegerLiteral {
     let number: Int
-    /// The reads of the thread that it depends on, one bit each.
+    /// The thread's reads, one bit each, that the number depends on.
     let sources: UInt64
 
     init(_ number: Int, from sources: UInt64 = 0) {

@@ -2,7 +2,7 @@
 /// papers and from hardware.
 struct Classic {
     let name: String
-    /// The models that allow the outcome. `coherence` is left out: it allows all of them.
+    /// The models that allow the outcome, without `coherence`, which allows all.
     let allowedBy: Set<Model>
     let scenario: Scenario
 

@@ -1,5 +1,5 @@
 extension Classic {
-    /// One thread stores a message and then a flag. A thread that finds the flag must find the
+    /// A thread stores a message and then a flag. A thread that finds the flag must find the
     /// message (MP).
     private static func messagePassing(
         _ store: Order, _ load: Order, writerFence: Order? = nil, readerFence: Order? = nil,

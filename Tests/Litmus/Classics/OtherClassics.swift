@@ -1,6 +1,6 @@
 extension Classic {
     /// Each of two threads loads a location, and then stores to the location that the other loads.
-    /// Both may not find the stores (LB).
+    /// The threads may not both find the stores (LB).
     private static func loadBuffering(
         _ load: Order, usesValue: Bool = false, branches: Bool = false
     ) -> Scenario {
@@ -21,7 +21,7 @@ extension Classic {
 
     static var loadBuffering: [Classic] {
         [
-            // RC11 forbids it, so that no value comes out of thin air.
+            // RC11 forbids the result, so that no value comes out of thin air.
             Classic("LB, relaxed", allowedBy: .anyARM, loadBuffering(.relaxed)),
             Classic(
                 "LB, the value depends", allowedBy: [], loadBuffering(.relaxed, usesValue: true)),
@@ -32,8 +32,8 @@ extension Classic {
         ]
     }
 
-    /// Two threads store to two locations; two others look at them, and must not find them stored
-    /// in different orders (IRIW).
+    /// Two threads store to two locations. Two other threads load both, and must not find the
+    /// stores in different orders (IRIW).
     private static func independentReads(
         _ store: Order, _ load: Order, between: @escaping () -> Void = {}
     ) -> Scenario {
@@ -123,8 +123,8 @@ extension Classic {
             })
     }
 
-    /// One thread stores to two locations; another finds the second stored, and stores to the
-    /// first, before it as far as the location can tell (S).
+    /// A thread stores to two locations. Another thread finds the second store, and stores to the
+    /// first location, where its store is ordered before the first thread's (S).
     private static func storeBehind(_ store: Order, _ load: Order) -> Scenario {
         let x = Location("x")
         let y = Location("y")

@@ -1,11 +1,10 @@
 extension Execution {
     /// ARMv8, in the form of Pulte, Flur, Deacon, French, Sarkar and Sewell, "Simplifying ARM
-    /// concurrency" (2018), with RCpc as in the architecture's reference: what is ordered before
-    /// what has no cycle.
+    /// concurrency" (2018), with RCpc as in the architecture's reference: the ordered-before
+    /// relation has no cycle.
     ///
     /// A read-modify-write is a pair of exclusives, which orders less than the single instructions
-    /// of ARMv8.1; `ISB` and what depends on it are left out, because no compiler makes use of
-    /// them.
+    /// of ARMv8.1. `ISB` and its dependencies are left out, because compilers do not use them.
     func isAllowedByARM(hasRCpc: Bool) -> Bool {
         var order = readsFrom.union(coherence, fromReads).filter(isBetweenThreads)
         order.formUnion(orderedByDependency)
@@ -14,9 +13,9 @@ extension Execution {
         return existsPlaceForFences(in: order) { $0.isAcyclic }
     }
 
-    // An acquiring load is LDAR, or LDAPR where there is one; that of a read-modify-write is LDAXR,
-    // a sequentially consistent one LDAR. Releasing stores, sequentially consistent ones too, are
-    // STLR or STLXR.
+    // An acquiring load is LDAR, or LDAPR where the machine has it, and LDAXR in a
+    // read-modify-write. A sequentially consistent load is LDAR. Releasing and sequentially
+    // consistent stores are STLR or STLXR.
 
     private func isLDAR(_ index: Int, hasRCpc: Bool) -> Bool {
         let event = events[index]
@@ -46,7 +45,7 @@ extension Execution {
             let event = events[index]
             for read in bits(index, event.address) {
                 order.insert(read, index)
-                // A store after it waits until it is known that the address is another one.
+                // A later store waits until the address is known to differ.
                 for later in indices where programOrder[index, later] && events[later].isWrite {
                     order.insert(read, later)
                 }
@@ -55,7 +54,7 @@ extension Execution {
             if event.isWrite {
                 for read in bits(index, event.control) { order.insert(read, index) }
             }
-            // A thread finds its own store after the computation of the store's address and value.
+            // A thread reads its own store after the computation of the store's address and value.
             if event.isRead, !isBetweenThreads(source[index], index) {
                 let store = source[index]
                 for read in bits(store, events[store].address | events[store].data) {
@@ -94,7 +93,7 @@ extension Execution {
                 else {
                     return false
                 }
-                // An acquiring fence is DMB ISHLD, every other one DMB ISH.
+                // An acquiring fence is DMB ISHLD, every other fence DMB ISH.
                 return events[fence].order != .acquiring || events[one].isRead
             }
         }

@@ -1,10 +1,10 @@
 extension Execution {
     /// Whether a condition holds of an order for some places of the fences of all threads.
     ///
-    /// Linux's `membarrier` is a full fence in the thread that calls it, and, between the call and
-    /// the return, one in every other thread, somewhere: what that thread did before the place is
-    /// seen by the caller after the call, and what the caller did before the call is seen by the
-    /// thread after the place.
+    /// Linux's `membarrier` is a full fence in the calling thread, and a full fence at some place
+    /// in every other thread, between the call and the return. After the call the caller sees all
+    /// accesses that the other thread made before the place. After the place the other thread sees
+    /// all accesses that the caller made before the call.
     func existsPlaceForFences(in order: Relation, where condition: (Relation) -> Bool) -> Bool {
         let fences = indices.filter { events[$0].kind == .fenceOfAllThreads }
         var order = order

@@ -23,7 +23,7 @@ extension Execution {
         isFence(index) && events[index].order == .sequentiallyConsistent
     }
 
-    /// Program order, and each release before the acquire that finds it.
+    /// Program order, and each release before the acquire that reads from it.
     private var happensBefore: Relation {
         var before = programOrder.union(synchronizesWith)
         for index in indices where events[index].isInitial {
@@ -33,8 +33,7 @@ extension Execution {
     }
 
     private var synchronizesWith: Relation {
-        // A release sequence: a write, and the read-modify-writes that follow it, each finding the
-        // one before.
+        // A release sequence: a write, and read-modify-writes that each read from the write before.
         var steps = Relation(count: count)
         for read in indices where events[read].isRead {
             if let write = partner(of: read) { steps.insert(source[read], write) }
@@ -85,9 +84,8 @@ extension Execution {
         return left.followed(by: base).followed(by: right).union(fences)
     }
 
-    /// Whether the signal fences of each other thread can be placed before or after each fence of
-    /// all threads, so that nothing contradicts itself: then each pair of the two is as good as a
-    /// pair of fences.
+    /// Whether every other thread's signal fences can be placed before or after each fence of all
+    /// threads without a contradiction. Each such pair then orders like a pair of fences.
     private func existsOrderOfSignalFences(_ order: Relation, fencesInOrder: Relation) -> Bool {
         let pairs = indices.filter { events[$0].kind == .fenceOfAllThreads }.flatMap { fence in
             (0..<threadCount).filter { $0 != events[fence].thread }.map { thread in

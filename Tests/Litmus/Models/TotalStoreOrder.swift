@@ -13,8 +13,8 @@ extension Execution {
         return existsPlaceForFences(in: order.union(seen)) { $0.isAcyclic }
     }
 
-    /// Whether a thread has emptied its store buffer after one step and before another: by a fence,
-    /// or by a locked instruction, which a sequentially consistent store is too (`XCHG`).
+    /// Whether a thread has emptied its store buffer between two steps: by a fence, or by a locked
+    /// instruction. A sequentially consistent store is also locked (`XCHG`).
     private func isStoreBufferEmptied(from store: Int, to load: Int) -> Bool {
         let isLocked = { (index: Int) in
             events[index].isWrite

@@ -1,10 +1,10 @@
 /// The deallocator hook finds the original deallocating function of a class in a table, which
 /// grows, and is read without a lock.
 ///
-/// The runtime reads the pointer to the hook without an order, so on ARM64 the hook may run before
-/// its thread sees the class in the table, or the table. The hook therefore reads the word once
-/// more. The model looks up class 7, whose function is 3. Class 8 was added before, and has the
-/// place where the search begins.
+/// The runtime reads the pointer to the hook without an order. So on ARM64 the hook may run before
+/// the thread sees the class in the table, or the table. The hook therefore reads the word again.
+/// The model looks up class 7, whose function is 3. Class 8 was added before, and has the place
+/// where the search begins.
 struct HookTable: Modelled {
     /// A place of the table.
     struct Place {
@@ -12,7 +12,7 @@ struct HookTable: Modelled {
         let original = Location("original")
     }
 
-    /// 0: there is no table; 1: there is one; 2: a larger one has taken its place.
+    /// 0: no table; 1: a table; 2: a larger table has replaced it.
     let hooked: Location
     let table = [Place(), Place()]
     let largerTable = [Place()]
@@ -88,7 +88,7 @@ struct HookTable: Modelled {
         note("calls", place.original.load(.relaxed, through: hooked))
     }
 
-    /// `find`: the class's place, or the first empty one.
+    /// `find`: the class's place, or the first empty place.
     private func find(in table: [Place], through hooked: Value) -> Place {
         for place in table {
             let found = place.metadata.load(.relaxed, through: hooked)
@@ -152,7 +152,7 @@ struct HookTable: Modelled {
                 forbidden: { $0.has("is lost") || ($0["calls"] != nil && $0["calls"] != 3) },
                 .init("install") {
                     code.install()
-                    // The copy is nobody's before it is whole.
+                    // No thread reads the copy before the copy is complete.
                     code.largerTable[0].original.store(3, .plain)
                     code.largerTable[0].metadata.store(7, .relaxed)
                     code.hooked.store(2, code.tableStore)
@@ -169,7 +169,7 @@ struct HookTable: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0.has("is last") && ($0["hook"] == 0 || $0["unowned"] == 1) },
-                // `OwnerTable.attach`, by a thread that holds the object, and then releases it.
+                // `OwnerTable.attach`, by a thread that retains the object, and then releases it.
                 .init("attach") {
                     code.destroy.store(1, .releasing)
                     code.unowned.wrappingAdd(1, .relaxed)

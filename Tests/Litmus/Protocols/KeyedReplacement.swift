@@ -1,8 +1,8 @@
-/// An observer with a key replaces the one that has it, in one step for posts (M7): a post that
-/// begins calls exactly one of the two.
+/// A new observer with a key replaces the old observer with the key, in one step for posts (M7): a
+/// post that begins calls exactly one of the two.
 ///
-/// A sequence lock: the counter is odd while the two are exchanged; a post that finds it odd, or
-/// finds that it has moved on, takes the lock instead.
+/// A sequence lock: the counter is odd during the exchange. A post that finds an odd or changed
+/// counter takes the lock instead.
 struct KeyedReplacement: Modelled {
     let replacements = Location("replacements")
     let openSlots = Location("openSlots", initially: 1)

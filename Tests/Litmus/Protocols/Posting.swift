@@ -1,12 +1,12 @@
 /// The epoch guard of a posting thread, and the thread's load of the word whose bits waiting
 /// threads set.
 ///
-/// Most protocols contain it. It stands for `EpochGuard` in `Threads/Reclamation.swift`, and for
+/// Most protocols contain these steps, which model `EpochGuard` in `Threads/Reclamation.swift`, and
 /// the word `tether_awaited` in `COwnerLifetime.h`.
 struct Posting {
     let machine: Machine
 
-    /// The number of guards that are read.
+    /// The number of read guards.
     let count = Location("count", initially: 1)
     let center = Location("guard.center")
     let epoch = Location("guard.epoch")
@@ -20,8 +20,8 @@ struct Posting {
     /// `Atomic.publish(_:)`.
     var publication: Order
     var awaitedLoad = Order.sequentiallyConsistent
-    /// Whether the fences are made: `false` is a system that refuses them, unnoticed, or a library
-    /// that leaves them out.
+    /// Whether the fences are made. `false` models a system that refuses fences, unnoticed, or a
+    /// library without fences.
     var isFenced = true
 
     init(on machine: Machine) {
@@ -73,7 +73,7 @@ struct Posting {
         if machine.fence == .ofWaiters { fenceAllThreads() } else { fence(.sequentiallyConsistent) }
     }
 
-    /// `GuardTable.forEachUsed(_:)`, at one guard: the center that it is in use for, or 0.
+    /// `GuardTable.forEachUsed(_:)`, at one guard: the center of the guard's post, or 0.
     func visit() -> Value {
         _ = count.load(.sequentiallyConsistent)
         return center.load(.sequentiallyConsistent)

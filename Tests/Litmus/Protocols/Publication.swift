@@ -1,8 +1,8 @@
 /// A thread makes an object, and publishes it through one word. A thread that finds the word finds
 /// the earlier stores.
 ///
-/// Message passing, at each place where posts find an object that was made under a lock they do not
-/// take.
+/// Message passing, at each place where posts find an object that was made under a lock, without
+/// taking the lock.
 struct Publication: Modelled {
     let object = Location("the object's fields")
     let word = Location("the word that leads there")
@@ -13,7 +13,7 @@ struct Publication: Modelled {
     var wordLoad = Order.sequentiallyConsistent
     var flagStore = Order.acquiringAndReleasing
     var flagLoad = Order.acquiring
-    /// `Registration.isRouted`, after a state that was read before.
+    /// `Registration.isRouted`, after an earlier read of the state.
     var secondFlagLoad = Order.acquiring
 
     init(on machine: Machine) {}

@@ -5,8 +5,8 @@
 ///
 /// The removing thread stores that there is garbage, and then reads the guards. A post ends, and
 /// then loads whether there is garbage. One of the two sees the other, and releases the object. The
-/// next post of a thread uses the thread's guard again at once. So the removing thread may find one
-/// post's center with the next post's epoch.
+/// thread's next post uses the guard again at once. So the removing thread may find one post's
+/// center with the next post's epoch.
 struct Reclaiming: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
@@ -26,11 +26,11 @@ struct Reclaiming: Modelled {
     var slotStore = Order.sequentiallyConsistent
     var stateLoad = Order.sequentiallyConsistent
     var registrationLoad = Order.acquiring
-    /// Whether a post also looks for garbage of the epoch in which the post began.
+    /// Whether a post also searches for garbage of its own epoch.
     var countsOwnEpoch = true
     /// Whether the registration is closed before the look at the hazard pointers of posts.
     var closesFirst = true
-    /// Whether captures that are kept count as garbage.
+    /// Whether kept captures count as garbage.
     var countsCaptures = true
 
     init(on machine: Machine) {
@@ -50,7 +50,7 @@ struct Reclaiming: Modelled {
             "self.epoch.store(epoch, ordering: .releasing)",
             "epochGuard.center.load(ordering: .acquiring)",
             "epochGuard.epoch.load(ordering: .acquiring)",
-            // By the thread that stored it, and under the lock.
+            // By the storing thread, and under the lock.
             "let previous = registration.load(ordering: .relaxed)",
             "newestGarbage.store(garbage.newest, ordering: .relaxed)"),
         Code(
@@ -241,7 +241,7 @@ struct Reclaiming: Modelled {
                     code.posting.begin(epoch: code.epoch.load(.acquiring))
                 },
                 .init("reclaim") {
-                    // The post was seen when this was retired.
+                    // The post was found when the object was retired.
                     _ = code.posting.center.await(1, .sequentiallyConsistent)
                     code.epoch.wrappingAdd(1, .sequentiallyConsistent)
                     code.look {}

@@ -1,16 +1,16 @@
 /// The state of a registration, `Registration.state`: which post may call the handler.
 struct RegistrationState: Modelled {
     let state = Location("state")
-    /// 1 for one in the center, 2 for one that is never to be added.
+    /// 1 for a registration in the center, 2 for a registration that must never be added.
     let bucket = Location("bucket")
     let lock = Lock("the center's lock")
     let payload = Location("what the handler captured", initially: 1)
 
-    /// Whether a claim is one step.
+    /// Whether a claim is a single step.
     var claimsInOneStep = true
-    /// Whether it is looked under the lock whether a registration is never to be added.
+    /// Whether the lock protects the check for a registration that must never be added.
     var looksUnderLock = true
-    /// Whether a registration that is taken out before it was added is marked.
+    /// Whether a registration that is removed before its addition is marked.
     var marks = true
 
     init(on machine: Machine) {}

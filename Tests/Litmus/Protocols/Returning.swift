@@ -1,9 +1,9 @@
 /// The end of an observer on a queue leaves the registration to the return of a running handler
-/// (R8), which costs the return one compare-exchange and no lock.
+/// (R8). The return costs a compare-exchange and no lock.
 ///
 /// A call begins under the lock, and stores that the handler runs. The end asks under the lock
 /// whether the handler runs, and in the same step asks the return to take the lock. The return
-/// exchanges `running` for 0, unless it was asked.
+/// exchanges `running` for 0, unless the end asked before.
 struct Returning: Modelled {
     let lock = Lock("the lock of the pending deliveries")
     /// 0, or 1 while the handler runs; 2 more if the return is awaited.
@@ -15,7 +15,7 @@ struct Returning: Modelled {
 
     var returnOrder = Order.acquiringAndReleasing
     var question = Order.acquiringAndReleasing
-    /// Whether the return is one step.
+    /// Whether the return is a single step.
     var returnsInOneStep = true
     /// Whether a call begins under the lock.
     var beginsUnderLock = true

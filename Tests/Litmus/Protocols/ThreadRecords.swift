@@ -1,6 +1,6 @@
-/// A thread that posts for the first time takes a record, whose guard is in a table that others
-/// read without a lock. When it exits, another thread takes the record. The table is read up to the
-/// last guard that a thread has.
+/// A thread's first post takes a record, whose guard is in a table that other threads read without
+/// a lock. After the thread's exit, another thread takes the record. The table is read up to the
+/// last used guard.
 struct ThreadRecords: Modelled {
     let epoch = Location("epoch", initially: 1)
     let slot = Location("slot", initially: 1)
@@ -14,7 +14,7 @@ struct ThreadRecords: Modelled {
 
     var countStore = Order.sequentiallyConsistent
     var countLoad = Order.sequentiallyConsistent
-    /// Whether a thread that takes a record again is counted.
+    /// Whether a thread with a reused record is counted.
     var countsAgain = true
 
     init(on machine: Machine) {}

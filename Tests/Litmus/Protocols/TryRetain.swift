@@ -27,7 +27,7 @@ struct TryRetain: Modelled {
     /// `tether_try_retain`
     func tryRetain() -> Bool {
         if retainsInOneStep {
-            // Lost in a race it tries again; here that is left to other runs.
+            // After a lost race the runtime tries again, which other runs model.
             let old = references.exchange(.relaxed) { $0.number == 0 ? $0 : $0 + 1 }
             return old != 0
         }
@@ -37,7 +37,7 @@ struct TryRetain: Modelled {
         return true
     }
 
-    /// The runtime's release; true for the last one.
+    /// The runtime's release. True for the last release.
     func letGo() -> Bool {
         guard references.wrappingAdd(-1, release) == 1 else { return false }
         if let lastRelease { fence(lastRelease) }
@@ -108,13 +108,13 @@ struct TryRetain: Modelled {
                     if code.holdsMemory { code.letGoOfMemory() }
                 },
                 .init("owner") {
-                    // All strong references together have one unowned one.
+                    // All strong references together have one unowned reference.
                     if code.letGo() { code.letGoOfMemory() }
                 })
         },
     ]
 
-    /// The runtime's release of an unowned reference; the last one gives the memory back.
+    /// The runtime's release of an unowned reference. The last release frees the memory.
     func letGoOfMemory() {
         if unowned.wrappingAdd(-1, .acquiringAndReleasing) == 1 || !holdsMemory {
             memory.store(9, .plain)

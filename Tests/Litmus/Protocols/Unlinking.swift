@@ -2,8 +2,8 @@
 /// registration at once if no post is under way.
 ///
 /// The post stores that it is under way, and then reads the slots. The removing thread clears the
-/// slot, and then looks for posts. One of the two must see the other: store buffering, around
-/// sequentially consistent words.
+/// slot, and then searches for posts. At least one of the two must see the other: store buffering,
+/// around sequentially consistent words.
 struct Unlinking: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
@@ -63,7 +63,7 @@ struct Unlinking: Modelled {
         let epoch = epoch.load(epochLoad)
         note("epoch", epoch)
         posting.begin(epoch: epoch)
-        // `NameNode.hasSenders`, `NameNode.openSlots`, of any name and of the posted one; then
+        // `NameNode.hasSenders`, `NameNode.openSlots`, of any name and of the posted name; then
         // `Registry.Matches.Entry`.
         _ = hasSenders.load(hasSendersLoad)
         let slots = openSlots.load(openSlotsLoad)
@@ -86,7 +86,7 @@ struct Unlinking: Modelled {
         epoch.wrappingAdd(1, .sequentiallyConsistent)
     }
 
-    /// `EpochGuard.earliest`, as a look at one thread.
+    /// `EpochGuard.earliest`, for the guard of one thread.
     func lookForPosts() -> Value {
         posting.visit()
     }

@@ -3,7 +3,7 @@
 ///
 /// The handler's thread sets its hazard pointer, and then reads the state. A stopper closes the
 /// state, and then reads the hazard pointers. The handler's thread clears its hazard pointer, and
-/// then reads the awaited word. A waiter sets its bit in that word, and then reads the hazard
+/// then reads the awaited word. A waiter sets a bit in the awaited word, and then reads the hazard
 /// pointers. Both are store buffering, and the posting side is to cost nothing: the waiter fences
 /// all threads (`membarrier`), or the load of the awaited word orders (ARM64), or posts fence.
 struct Waiting: Modelled {
@@ -11,7 +11,7 @@ struct Waiting: Modelled {
     /// The state of the registration.
     let state = Location("state")
     let waiters = Lock("HandlerWait.waiters")
-    /// The handler's store, for the thread that waits for its return.
+    /// The handler's store, for the waiting thread.
     let data = Location("data")
     /// The registration's strong references.
     let references = Location("references", initially: 1)
@@ -148,7 +148,7 @@ struct Waiting: Modelled {
                         code.posting.fenceOthers()
                     }
                 },
-                // `HandlerWait.handlerReturned`, for another handler that has returned.
+                // `HandlerWait.handlerReturned`, for another returned handler.
                 .init("another return") {
                     code.waiters.withLock {
                         guard code.posting.awaited.load(.relaxed) >= 2 else { return }

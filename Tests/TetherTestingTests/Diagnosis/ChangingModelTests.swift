@@ -5,12 +5,12 @@ import Testing
 import Tether
 import TetherTesting
 
-/// A diagnosis of a model that other threads change while it is walked, under a lock that the
-/// diagnosis does not know.
+/// A diagnosis walks a model while other threads change the model, under a lock unknown to the
+/// diagnosis.
 ///
-/// `TETHER_DIAGNOSIS` is the number of seconds that it takes.
+/// `TETHER_DIAGNOSIS` is the duration in seconds.
 @Suite struct ChangingModelTests {
-    /// The parts of the model, in all forms in which values hold objects.
+    /// The parts of the model: every form of a value that holds objects.
     final class Node: @unchecked Sendable {
         enum Choice {
             case none
@@ -42,7 +42,7 @@ import TetherTesting
         // The content of freed memory: numbers that the runtime uses for kinds of metadata, and
         // addresses.
         private let words = Words(kinds + kinds)
-        /// Memory that is reused at once for words that look like objects of forged metadata.
+        /// Memory that is reused at once for words that resemble objects with forged metadata.
         private var litter: [Words?] = Array(repeating: nil, count: 256)
         private let forged: [Words] = {
             let descriptor = Words([UInt](repeating: 16, count: 16))

@@ -59,7 +59,7 @@ import TetherVerification
             findings.prefix(30).allSatisfy {
                 $0.message.contains("No handler, notification or object of this scope holds it")
             })
-        // Nobody promises this of a build with a sanitizer.
+        // The promise excludes builds with a sanitizer.
         if !isSanitized { #expect(time < .seconds(2)) }
         keep.drop()
         empty(root)
@@ -71,7 +71,7 @@ import TetherVerification
     {
         let begin = processorTime()
         let findings = findLeaks(limits: .init(holderSearch: .seconds(1))) {
-            // Each handler leads to all owners, after the objects that are searched first.
+            // Each handler leads to all owners, behind the objects searched first.
             let (hub, owners) = (Item(), (0..<6000).map { _ in Item() })
             hub.items = [Item()]
             hub.items[0].items = owners
@@ -202,12 +202,12 @@ import TetherVerification
                 "No handler, notification or object of this scope holds it") == true)
     }
 
-    /// A value that is too large for an existential, so that each stands in a box.
+    /// A value too large for an existential, so each value is in a box.
     private struct Sum: Sendable {
         let first: any Sendable
         let second: any Sendable
 
-        /// A tree of many levels. All its leaves are one object.
+        /// A tree of many levels. All leaves are the same object.
         init(depth: Int, _ leaf: Item) {
             let isLast = depth == 1
             first = isLast ? leaf : Sum(depth: depth - 1, leaf)

@@ -4,9 +4,9 @@ import Tether
 
 @testable import TetherTesting
 
-/// Memory that looks like an object, and is none, as reused freed memory may.
+/// Memory that resembles an object, as freed and reused memory may.
 @Suite struct ForgedMemoryTests {
-    /// An apparent object whose metadata has some words, the first of them three before its
+    /// The contents of an apparent object, whose forged metadata begins three words before its
     /// address.
     private func contents(_ metadata: [UInt]) -> HeapObject.Contents? {
         let metadata = Words(metadata)

@@ -6,7 +6,7 @@ import Tether
 
 /// Handlers made in generic code, whose types have generic parameters or packs.
 ///
-/// The runtime ends a process that asks for a type without its parameters.
+/// The runtime stops a process that requests a type without its parameters.
 @Suite struct ParameterPackTests {
     typealias Handler = @Sendable (Notification) -> Void
     typealias Owner = ReferencePathTests.Owner

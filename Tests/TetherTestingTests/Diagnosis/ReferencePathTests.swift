@@ -4,7 +4,7 @@ import Tether
 
 @testable import TetherTesting
 
-/// The printed paths by which a closure or an object retains another.
+/// The printed paths from a closure or an object to a retained object.
 @Suite struct ReferencePathTests {
     typealias Handler = @Sendable (Notification) -> Void
 
@@ -139,7 +139,7 @@ import Tether
         expectProperty("`any.owner` is it") { $0.any = Model.Delegates(owner: $1) }
         expectProperty("`box` is it") { $0.box = $1 }
         expectProperty("`later` is it") { $0.later = $1 }
-        // Its type is hidden by the runtime.
+        // The runtime hides the type.
         expectProperty(nil) { model, owner in model.guarded.withLock { $0 = (2, owner) } }
         expectProperty("`action` is a closure that captures it") { model, owner in
             model.action = { owner.number = 2 }

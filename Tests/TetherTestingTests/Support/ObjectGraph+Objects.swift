@@ -1,7 +1,7 @@
 @testable import TetherTesting
 
 extension ObjectGraph {
-    /// The paths of one search, for objects that no other is made for.
+    /// The paths of a search for these objects alone.
     func paths(from roots: [HeapObject.Reference], to objects: [HeapObject]) -> [HeapObject:
         ReferencePath]
     {

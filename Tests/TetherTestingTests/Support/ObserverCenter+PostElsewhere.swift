@@ -4,7 +4,7 @@ import Tether
 import XCTest
 
 extension ObserverCenter {
-    /// Posts on another thread, and waits for that.
+    /// Posts on another thread, and waits for the post.
     func postElsewhere() {
         let posted = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -14,7 +14,7 @@ extension ObserverCenter {
         XCTAssertEqual(posted.wait(timeout: .now() + 300), .success)
     }
 
-    /// Posts on another thread when this one may be expected to wait for that.
+    /// Posts on another thread after 50 ms. By then the calling thread probably waits.
     func postSoon(_ name: Notification.Name) {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: 0.05)

@@ -10,7 +10,7 @@ extension Notification.Name {
     static let modelDidClose = Notification.Name("modelDidClose")
 }
 
-/// Runs a body that plants leaks, and returns the findings of the verification, in order.
+/// Runs a body with planted leaks, and returns the findings of the verification, in order.
 func planted(
     holderSearch: Duration = .seconds(300), sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
@@ -48,7 +48,7 @@ final class Issues: @unchecked Sendable {
     }
 }
 
-/// The objects that a test keeps beyond its scope, until `release`.
+/// A test's objects, retained beyond the scope until `release`.
 final class Keep: @unchecked Sendable {
     private let lock = NSLock()
     private var objects: [Any] = []

@@ -1,9 +1,9 @@
-/// Words of memory at an address of their own, for as long as this lives.
+/// Words of allocated memory.
 @safe final class Words {
     private let words: UnsafeMutablePointer<UInt>
 
     init(_ words: [UInt]) {
-        // SAFETY: as many words as are then written; freed with this.
+        // SAFETY: allocated for the number of words that are written, and freed in `deinit`.
         unsafe self.words = .allocate(capacity: words.count)
         for (index, word) in words.enumerated() { unsafe self.words[index] = word }
     }

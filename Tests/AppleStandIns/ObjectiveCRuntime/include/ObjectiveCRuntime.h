@@ -1,6 +1,5 @@
-/// The part of the Objective-C runtime that Tether uses, over Swift's own objects, so that code for
-/// Apple platforms runs on Linux. See `ObjectiveC.swift`, which gives the functions the names that
-/// they have there.
+/// Tether's part of the Objective-C runtime, over Swift objects, so that code for Apple platforms
+/// runs on Linux. `ObjectiveC.swift` declares the functions with Apple's names.
 #ifndef TETHER_OBJECTIVE_C_RUNTIME_H
 #define TETHER_OBJECTIVE_C_RUNTIME_H
 
@@ -12,20 +11,18 @@ struct runtime_selector {
     const char *_Nonnull name;
 };
 
-/// Gives a name to find methods by; this keeps a copy.
+/// Registers a name for methods. The runtime copies the string.
 struct runtime_selector runtime_register_name(const char *_Nonnull name);
 
 typedef void (*runtime_method)(void);
 
-/// The implementation of a method that every class has, or `NULL` for one that the simulation does
-/// not know.
+/// The implementation of a method of every class, or `NULL` for a method that is not simulated.
 runtime_method _Nullable runtime_find_method(struct runtime_selector selector);
 
-/// Associates a value with an object, and releases the one that was there. `policy` has libobjc's
-/// bits.
+/// Associates a value with an object, and releases the old value. `policy` has libobjc's bits.
 void runtime_associate(void *_Nonnull object, const void *_Nonnull key, void *_Nullable value, uintptr_t policy);
 
-/// The associated value; an atomic policy leaves one more reference in the thread's pool.
+/// The associated value. An atomic policy adds a reference to the thread's pool.
 void *_Nullable runtime_associated(void *_Nonnull object, const void *_Nonnull key);
 
 /// How many objects have associated values.
