@@ -42,9 +42,9 @@ struct KeptOwner: Sendable {
             owner, isCaptured: true, of: registration,
             by: Memory.isReadable ? registration : nil,
             Memory.isReadable
-                ? "\(registration.handlerDescription) captures it, or leads to it through a value "
-                    + "that cannot be inspected or another handler"
-                : "a handler of the center captures it, or leads to it. The path is unknown, "
+                ? "\(registration.handlerDescription) captures it, directly, through another handler, "
+                    + "or through a value that cannot be inspected"
+                : "a handler of the center captures it or its holder. The path is unknown, "
                     + "because this process may not read its own memory",
             remedy: SelfCapture.remedy, LeakPicture(handlerOf: registration).diagram)
     }

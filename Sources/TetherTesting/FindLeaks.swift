@@ -18,7 +18,7 @@
 @available(
     *, noasync,
     message:
-        "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+        "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
 )
 @_disfavoredOverload
 public func findLeaks(

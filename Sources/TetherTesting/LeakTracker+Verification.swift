@@ -282,8 +282,8 @@ extension WatchedRegistration {
             picture.hold([pending.target], deliveries, .cylinder, .violet)
             let remedy =
                 waitsForCaller
-                ? ", which this very call blocks, because it was made there; write 'await' before it, in an async test"
-                : "; run what that target runs on, or cancel() the observer, before the test ends"
+                ? ". This call blocks that target. Write 'await' before the call, in an async test."
+                : ". Let that target run, or cancel() the observer, before the test ends."
             return Finding(
                 message:
                     "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription)"

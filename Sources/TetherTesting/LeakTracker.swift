@@ -280,7 +280,7 @@ public func track<Object: AnyObject>(
 ) -> Object {
     guard let scope = LeakTracker.current else {
         fatalError(
-            "track(_:): there is no scope in which \(type(of: object)) could be tracked at \(fileID):\(line); call it in a "
+            "track(_:): \(type(of: object)) is tracked without a scope at \(fileID):\(line); call track(_:) in a "
                 + "test with .verifiesNoLeaks, in verifyNoLeaks { }, or in a scope's adopt { }.")
     }
     return scope.track(object, label, fileID: fileID, line: line)

@@ -113,7 +113,10 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// runs meanwhile, so that deliveries to the thread can run. In a turn of the main queue, such
     /// as a test on the main actor, deliveries to `.main` cannot run before the return: make the
     /// test async, and write `await`.
-    @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
+    @available(
+        *, noasync,
+        message: "Write 'await' before the call, which then suspends instead of blocking."
+    )
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
         let waitGroup = WaitGroup()

@@ -32,8 +32,8 @@ import TetherVerification
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
-            sentence.contains("track(_:): there is no scope in which Sidebar could be tracked at"))
-        #expect(sentence.contains("call it in a test with .verifiesNoLeaks"))
+            sentence.contains("track(_:): Sidebar is tracked without a scope at"))
+        #expect(sentence.contains("call track(_:) in a test with .verifiesNoLeaks"))
     }
 
     @Test func `L2 tracking keeps nothing alive`() {

@@ -24,8 +24,8 @@ import TetherVerification
         }
         #expect(
             messages == [
-                "the sequence of modelDidChange made at App/Sidebar.swift:5 is still open: a task iterates it, or holds it, "
-                    + "or an object does. Cancel the task, release the sequence, or have it end with an owner (owner:), before "
+                "the sequence of modelDidChange made at App/Sidebar.swift:5 is still open: a task iterates it, or a task or "
+                    + "an object retains it. Cancel the task, release the sequence, or give it an owner (owner:), before "
                     + "the test ends."
             ])
         await tasks.end()

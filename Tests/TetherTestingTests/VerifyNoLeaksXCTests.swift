@@ -54,7 +54,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         let failures = try XCTUnwrap(expected).map(\.description)
         expected = nil
         XCTAssertTrue(failures.contains { $0.contains("pending on main for") })
-        XCTAssertFalse(failures.contains { $0.contains("which this very call blocks") })
+        XCTAssertFalse(failures.contains { $0.contains("This call blocks that target") })
         keep.drop()
     }
     #endif

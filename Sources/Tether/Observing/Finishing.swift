@@ -74,7 +74,7 @@ extension NotificationObserver {
     @available(
         *, noasync,
         message:
-            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
     )
     @discardableResult
     public func finish() -> WaitResult { finishing.wait() }
@@ -102,7 +102,7 @@ extension OwnerObservers {
     @available(
         *, noasync,
         message:
-            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
     )
     @discardableResult
     public func finish() -> NotificationObserver.WaitResult { finishing.wait() }
@@ -127,7 +127,7 @@ extension ObserverCenter {
     @available(
         *, noasync,
         message:
-            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
     )
     @discardableResult
     public func finish() -> NotificationObserver.WaitResult { finishing.wait() }

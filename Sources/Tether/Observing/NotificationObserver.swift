@@ -78,7 +78,7 @@ internal import Synchronization
     @available(
         *, noasync,
         message:
-            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
     )
     @discardableResult
     public func cancelAndWait() -> WaitResult {

@@ -13,8 +13,8 @@ enum OtherCopy {
             return
         }
         printError(
-            "Tether: this process has two copies of Tether, each with a default center of its own, so "
-                + "an observer of one copy does not hear a post of the other. Link the product "
-                + "TetherDynamic in the program and in its dynamic libraries.")
+            "Tether: this process has two copies of Tether, each with its own default center. Posts of "
+                + "one copy do not reach observers of the other. Link the product TetherDynamic in "
+                + "the program and in its dynamic libraries.")
     }()
 }

@@ -146,7 +146,7 @@ struct PostingBacklog {
             assert(isInLine, "A waiting notification is missing in its line.")
         }
         let known = equals.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
-        assert(known >= entries.count, "A backlog does not know the sender of a notification.")
+        assert(known >= entries.count, "A backlog lacks the sender of a notification.")
         #endif
     }
 

@@ -124,7 +124,7 @@ struct HashChains<Element: Chained> {
             var next = chains[number]
             while let element = next {
                 let isFound = chain(of: element.hash) == number
-                assert(isFound, "An element of a hash table is in another chain than its hash's.")
+                assert(isFound, "An element of a hash table is in the wrong chain.")
                 next = element.next
             }
         }

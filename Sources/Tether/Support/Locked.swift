@@ -110,7 +110,7 @@ package enum LockRank: UInt32, Sendable {
         let held = tether_held_lock_ranks()
         guard held < rawValue else {
             preconditionFailure(
-                "A lock of the rank \(self) is taken by a thread that has one of its rank, or of a later one."
+                "A thread takes a lock of rank \(self) while it holds a lock of the same or a later rank."
             )
         }
         tether_set_held_lock_ranks(held | rawValue)
@@ -125,7 +125,7 @@ package enum LockRank: UInt32, Sendable {
         #if DEBUG
         guard tether_held_lock_ranks() == 0 else {
             preconditionFailure(
-                "Code of the user's is called by a thread that has a lock of Tether's.")
+                "A thread calls code of a user while it holds a lock of Tether.")
         }
         #endif
     }

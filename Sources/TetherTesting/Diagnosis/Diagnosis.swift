@@ -114,8 +114,8 @@ struct Diagnosis {
         if registration.isSequence {
             return Finding(
                 message:
-                    "\(registration.description) is still open: a task iterates it, or holds it, or an object does. "
-                    + "Cancel the task, release the sequence, or have it end with an owner (owner:), before the test ends.",
+                    "\(registration.description) is still open: a task iterates it, or a task or an object retains it. "
+                    + "Cancel the task, release the sequence, or give it an owner (owner:), before the test ends.",
                 site: registration.site,
                 picture: LeakPicture([
                     "sequence of \(registration.subject)", "\(registration.site)",

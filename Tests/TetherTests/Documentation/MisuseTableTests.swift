@@ -84,8 +84,8 @@ import Tether
             _ = DeliveryTarget.thread(Thread {})
         }
         #expect(sentence(result).contains("TetherTests/MisuseTableTests.swift:"))
-        #expect(sentence(result).contains("thread(_:modes:): no run loop is known of"))
-        #expect(sentence(result).contains("call RunLoopThread.prepareCurrentThread() on it first"))
+        #expect(sentence(result).contains("thread(_:modes:): the run loop of this thread is"))
+        #expect(sentence(result).contains("call RunLoopThread.prepareCurrentThread() on the"))
     }
 
     @Test func `X1 D5 a thread target without modes is refused`() async throws {

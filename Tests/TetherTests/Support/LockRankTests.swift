@@ -19,7 +19,7 @@ import Testing
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
             sentence.contains(
-                "Code of the user's is called by a thread that has a lock of Tether's."))
+                "A thread calls code of a user while it holds a lock of Tether."))
     }
 
     @Test func `R6 a lock that is taken after one of a later rank ends a debug build`() async throws
@@ -32,7 +32,7 @@ import Testing
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
             sentence.contains(
-                "A lock of the rank center is taken by a thread that has one of its rank"))
+                "A thread takes a lock of rank center while it holds a lock"))
     }
 
     @Test func `R6 two locks of one rank at once end a debug build`() async throws {
@@ -44,7 +44,7 @@ import Testing
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
             sentence.contains(
-                "A lock of the rank pending is taken by a thread that has one of its rank"))
+                "A thread takes a lock of rank pending while it holds a lock"))
     }
 
     @Test func `R6 locks that are taken in their order, and released by an error, leave none`() {

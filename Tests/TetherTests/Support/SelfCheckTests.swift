@@ -25,7 +25,7 @@ import Testing
             element.hash = 2
             unsafe table.insert(Element(hash: 3))
         }
-        expectStop("An element of a hash table is in another chain", result)
+        expectStop("An element of a hash table is in the wrong chain.", result)
     }
 
     @Test func `M3 a bucket finds a slot with an id that does not rise`() async throws {

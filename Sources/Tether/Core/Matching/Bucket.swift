@@ -95,7 +95,7 @@ internal import Synchronization
             // SAFETY: only the address is compared.
             let bucket = unsafe registration.bucket?.toOpaque()
             let isKnown = unsafe bucket == Unmanaged.passUnretained(self).toOpaque()
-            assert(isKnown, "A registration in a bucket's slots knows another bucket.")
+            assert(isKnown, "A registration in a bucket's slots refers to another bucket.")
         }
         slots.checkOrder()
         #endif

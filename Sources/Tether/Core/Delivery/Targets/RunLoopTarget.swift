@@ -41,7 +41,7 @@ extension DeliveryTarget {
         let site = CallSite(fileID, line)
         guard let loop = ThreadLoop.known(of: thread) else {
             site.refuse(
-                "no run loop is known of this thread; call RunLoopThread.prepareCurrentThread() on it first, or use a "
+                "the run loop of this thread is unknown; call RunLoopThread.prepareCurrentThread() on the thread first, or use a "
                     + "RunLoopThread.")
         }
         guard !modes.isEmpty else {
