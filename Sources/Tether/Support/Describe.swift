@@ -33,8 +33,8 @@ package func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> S
 /// A program's text for a line of print: control characters, such as line breaks, are escaped. The
 /// middle of a text longer than `limit` is left out.
 package func printable(_ text: String, limit: Int = .max) -> String {
-    // Most texts are printable ASCII, for which a look at each character's properties would take
-    // longest.
+    // Most texts are printable ASCII. Reading each character's properties would take longest for
+    // them.
     let isPlain = text.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
     let escaped = isPlain ? text : escapingControls(text)
     guard escaped.count > limit else { return escaped }

@@ -55,7 +55,7 @@ final class MainQueueTarget: BoundTarget, @unchecked Sendable {
 
     override var isCurrent: Bool { MainQueue.isCurrent }
 
-    /// What `.mainAsync` has asked to get later holds up nothing.
+    /// Deliveries to `.mainAsync` are late on purpose, so no post waits behind them.
     override func waiting(in center: CenterCore) -> WaitingCount? {
         if isInline == .never { return nil }
         return center.waitingOnMain
