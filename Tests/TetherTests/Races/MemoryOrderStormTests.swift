@@ -31,12 +31,12 @@ extension Races {
             on center: ObserverCenter, _ round: @escaping @Sendable (Int) -> Void
         ) {
             let isOver = Word()
-            let poster = JoinableThread {
+            let postingThread = JoinableThread {
                 while isOver.value == 0 { center.post(.sample, number: 1) }
             }
             for number in 1...MemoryOrderStormTests.rounds { round(number) }
             isOver.set(1)
-            poster.join()
+            postingThread.join()
         }
 
         @Test

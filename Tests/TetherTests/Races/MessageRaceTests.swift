@@ -23,12 +23,12 @@ extension Races {
             /// The invariants after every race.
             func verify() throws {
                 try require(end.pass(within: longestWait / 4), "The iteration did not end.")
-                for poster in 0..<2 {
-                    let own = log.entries.filter { $0 / 100 == poster }
-                    let posted = (0..<10).map { poster * 100 + $0 }
+                for thread in 0..<2 {
+                    let own = log.entries.filter { $0 / 100 == thread }
+                    let posted = (0..<10).map { thread * 100 + $0 }
                     try require(
                         own == Array(posted.prefix(own.count)),
-                        "Poster \(poster) arrived as \(own).")
+                        "The posts of thread \(thread) arrived as \(own).")
                 }
                 try require(center.object?.core.isEmpty ?? true, "Something was left behind.")
             }

@@ -101,9 +101,9 @@ extension Races {
                 }
             }
 
-            func perform(_ operation: Operation, poster: Int) {
+            func perform(_ operation: Operation, thread: Int) {
                 switch operation {
-                case .post: post(poster * 100..<poster * 100 + 3)
+                case .post: post(thread * 100..<thread * 100 + 3)
                 case .runJobs: runJobs()
                 case .dropJobs: for scheduler in schedulers { scheduler.dropAll() }
                 case .bound:
@@ -142,8 +142,8 @@ extension Races {
                 let entries = log.entries
                 try require(
                     Set(entries).count == entries.count, "A post was delivered twice: \(entries).")
-                for poster in 0..<3 where race.isOrdered {
-                    let own = entries.filter { $0 / 100 == poster }
+                for thread in 0..<3 where race.isOrdered {
+                    let own = entries.filter { $0 / 100 == thread }
                     try require(
                         own == own.sorted(), "The posts of a thread were reordered: \(own).")
                 }
@@ -199,8 +199,8 @@ extension Races {
                 rounds: 20,
                 setUp: { _ in Fixture(isQueued: operations.isQueued) },
                 { $0.post(0..<3) },
-                { $0.perform(first, poster: 1) },
-                { $0.perform(second, poster: 2) },
+                { $0.perform(first, thread: 1) },
+                { $0.perform(second, thread: 2) },
                 check: { try $0.verify(operations) })
         }
     }

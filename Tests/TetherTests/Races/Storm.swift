@@ -15,11 +15,11 @@ final class Storm: Sendable {
     let alive = Counter()
     private let places: Places
     private let names: [Notification.Name]
-    private let centers: [Box<Ground?>]
+    private let centers: [Box<SharedCenter?>]
     private let owners: [Box<Owner?>]
     private let senders: [Box<Sender?>]
     /// All centers, with the posts to each.
-    private let grounds = Log<Ground>()
+    private let allCenters = Log<SharedCenter>()
 
     init(places: Places, names: [Notification.Name]) {
         self.places = places
@@ -27,13 +27,13 @@ final class Storm: Sendable {
         centers = (0..<2).map { _ in Box() }
         owners = (0..<8).map { _ in Box() }
         senders = (0..<4).map { _ in Box() }
-        for center in centers { center.set(makeGround()) }
+        for center in centers { center.set(makeCenter()) }
     }
 
-    // MARK: What is in it
+    // MARK: The shared objects
 
     /// A center with an observer that counts every post.
-    final class Ground: Sendable {
+    final class SharedCenter: Sendable {
         let center = ObserverCenter()
         let posted = Atomic<Int>(0)
         let seen: Counter
@@ -114,10 +114,10 @@ final class Storm: Sendable {
         let settle: @Sendable () -> Void
     }
 
-    private func makeGround() -> Ground {
-        let ground = Ground(seen: Counter())
-        grounds.add(ground)
-        return ground
+    private func makeCenter() -> SharedCenter {
+        let shared = SharedCenter(seen: Counter())
+        allCenters.add(shared)
+        return shared
     }
 
     // MARK: The storm
@@ -159,7 +159,7 @@ final class Storm: Sendable {
         case 92..<96:
             senders.randomElement(using: &dice)!.set(
                 Bool.random(using: &dice) ? Sender(alive) : nil)
-        case 96: centers.randomElement(using: &dice)!.set(makeGround())
+        case 96: centers.randomElement(using: &dice)!.set(makeCenter())
         case 97: centers.randomElement(using: &dice)!.value?.center.removeObservers(named: .stormy)
         case 98: owners.randomElement(using: &dice)!.value.map { OwnerObservers(of: $0).cancel() }
         // The audit of a center. An audit of the process would retain observers of other tests for
@@ -169,10 +169,10 @@ final class Storm: Sendable {
     }
 
     private func post(_ dice: inout SplitMix64) {
-        guard let ground = centers.randomElement(using: &dice)!.value else { return }
+        guard let shared = centers.randomElement(using: &dice)!.value else { return }
         let sender = Bool.random(using: &dice) ? senders.randomElement(using: &dice)!.value : nil
-        ground.posted.wrappingAdd(1, ordering: .relaxed)
-        ground.center.post(name: names.randomElement(using: &dice)!, object: sender)
+        shared.posted.wrappingAdd(1, ordering: .relaxed)
+        shared.center.post(name: names.randomElement(using: &dice)!, object: sender)
     }
 
     private func observe(_ dice: inout SplitMix64) -> (
@@ -223,10 +223,10 @@ final class Storm: Sendable {
         OwnerLifetime.purge()
         places.settle()
         var wrong = Array(Set(violations.entries))
-        for ground in grounds.entries {
-            let (posted, seen) = (ground.posted.load(ordering: .relaxed), ground.seen.count)
+        for shared in allCenters.entries {
+            let (posted, seen) = (shared.posted.load(ordering: .relaxed), shared.seen.count)
             if posted != seen { wrong.append("M1: \(seen) of \(posted) posts reached the witness") }
-            let rows = ground.center.audit()
+            let rows = shared.center.audit()
             if rows.count != 1 { wrong.append("L1: left on a center: \(rows)") }
         }
         if alive.count != 0 {

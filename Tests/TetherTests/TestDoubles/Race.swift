@@ -4,12 +4,12 @@ import Synchronization
 import Testing
 
 /// An invariant that did not hold in a round of a race.
-struct Foul: Error, CustomStringConvertible {
+struct BrokenInvariant: Error, CustomStringConvertible {
     let description: String
 }
 
 func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
-    if !condition { throw Foul(description: sentence()) }
+    if !condition { throw BrokenInvariant(description: sentence()) }
 }
 
 /// Runs contestants at once in every round, each on its thread, and checks the result.
@@ -26,20 +26,20 @@ func race<Fixture: Sendable>(
     let start = Meeting(of: contestants.count)
     let finish = Meeting(of: contestants.count)
     let fixture = Box<Fixture?>(nil)
-    let foul = Box<Foul?>(nil)
+    let broken = Box<BrokenInvariant?>(nil)
 
     @Sendable func compete(_ contestant: Int) {
         for round in 0..<rounds {
-            if contestant == 0, foul.value == nil { fixture.set(setUp(round)) }
+            if contestant == 0, broken.value == nil { fixture.set(setUp(round)) }
             start.meet()
-            if foul.value != nil { return }
+            if broken.value != nil { return }
             if let fixture = fixture.value { contestants[contestant](fixture) }
             finish.meet()
             guard contestant == 0 else { continue }
             do {
                 if let fixture = fixture.value { try check(fixture) }
             } catch {
-                foul.set(Foul(description: "In round \(round): \(error)"))
+                broken.set(BrokenInvariant(description: "In round \(round): \(error)"))
             }
             fixture.set(nil)
         }
@@ -47,7 +47,7 @@ func race<Fixture: Sendable>(
 
     onThreads(
         contestants.indices.map { index in { compete(index) } }, sourceLocation: sourceLocation)
-    if let foul = foul.value { throw foul }
+    if let broken = broken.value { throw broken }
 }
 
 /// A place where a number of threads wait for each other, again and again.

@@ -30,8 +30,8 @@ final class TargetPlace: Sendable {
         switch kind {
         case .postingThread:
             target = .postingThread
-            let poster = ObjectIdentifier(Thread.current)
-            check = { ObjectIdentifier(Thread.current) == poster }
+            let postingThread = ObjectIdentifier(Thread.current)
+            check = { ObjectIdentifier(Thread.current) == postingThread }
             (run, end) = ({}, {})
         case .main:
             target = .main

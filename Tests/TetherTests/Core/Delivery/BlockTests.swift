@@ -112,14 +112,14 @@ import Testing
         let scheduler = ManualScheduler()
         let tokens = [
             center.observe(.sample) { [log] _ in
-                log.add("poster")
+                log.add("posting thread")
                 scheduler.runAll()
             },
             center.observe(.sample, on: .custom(scheduler)) { [log] _ in log.add("queue") },
-            center.observe(.sample) { [log] _ in log.add("poster again") },
+            center.observe(.sample) { [log] _ in log.add("posting thread again") },
         ]
         center.post(name: .sample, object: nil)
-        #expect(log.entries == ["poster", "queue", "poster again"])
+        #expect(log.entries == ["posting thread", "queue", "posting thread again"])
         withExtendedLifetime(tokens) {}
     }
 

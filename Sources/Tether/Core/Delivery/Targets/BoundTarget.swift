@@ -7,8 +7,8 @@ internal import Synchronization
 /// (D3).
 ///
 /// Counted are deliveries, and not blocks: the blocks of an ended observer hold up nothing. Each
-/// observer adds and subtracts under its own lock. A poster that knows of an earlier post is
-/// ordered behind that post, and so behind the addition. So the accesses need no order of their
+/// observer adds and subtracts under its own lock. A posting thread that knows of an earlier post
+/// is ordered behind that post, and so behind the addition. So the accesses need no order of their
 /// own.
 final class WaitingCount: Sendable {
     private let count = Atomic<Int>(0)

@@ -84,7 +84,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         let thread = RunLoopThread(name: "worker")
         let done = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
-        let poster = center.observe(.other, on: .thread(thread)) { [log, center] notification in
+        let posting = center.observe(.other, on: .thread(thread)) { [log, center] notification in
             log.add("begin " + notification.label)
             center.post(.labelled("inside " + notification.label))
             log.add("end " + notification.label)
@@ -98,7 +98,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         XCTAssertEqual(
             log.entries, ["begin 1", "inside 1", "end 1", "begin 2", "inside 2", "end 2"])
         thread.cancelAndWait()
-        withExtendedLifetime((token, poster, last)) {}
+        withExtendedLifetime((token, posting, last)) {}
     }
 
     /// D5: a prepared thread, and the main thread.
