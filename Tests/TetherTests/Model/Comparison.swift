@@ -1,13 +1,13 @@
 @testable import Tether
 
-/// Performs operations on the model and on the library, and compares what comes of each.
+/// Performs operations on the model and on the library, and compares the results.
 final class Comparison {
     private let reference = Player()
     private let library = Player()
     private let model: ReferenceWorld
     private let real: LibraryWorld
 
-    /// A step after which the two differ, and in what.
+    /// A step after which the two differ, with the differences.
     struct Divergence: CustomStringConvertible {
         let step: Int
         let differences: [String]
@@ -26,8 +26,8 @@ final class Comparison {
         library.connect(to: real)
     }
 
-    /// Releases everything, so that nothing may be left. Observers are also removed: one that is
-    /// muted with its owner may keep a notification that retains the owner (O2).
+    /// Releases everything. Observers are also removed, because an observer that is muted with its
+    /// owner may keep a notification that retains the owner (O2).
     private static let clearing: [ModelOperation] =
         (0..<Places.schedulers).map { .runAll($0) } + (0..<Places.centers).map { .flush($0) }
         + (0..<Places.sequences).map { .leaveSequence($0) }
@@ -35,9 +35,9 @@ final class Comparison {
         + (0..<Places.objects).map { .end($0) } + (0..<Places.schedulers).map { .cancelJobs($0) }
         + (0...Places.foreign).map { .remove(center: $0, name: nil, sender: nil, owner: nil) }
 
-    /// The first difference that performing a sequence, and releasing everything after it, makes.
+    /// The first difference while a sequence is performed and everything is released.
     ///
-    /// Audits are compared after every so many steps, all else after each.
+    /// Audits are compared after every `interval` steps, all other results after each step.
     static func divergence(
         in operations: [ModelOperation], auditing interval: Int = 1, performed: inout Int
     ) -> Divergence? {
@@ -90,7 +90,7 @@ final class Comparison {
         return differences
     }
 
-    /// What is left when everything was released (M9, R8).
+    /// The leftovers after everything was released (M9, R8).
     private func leftovers() -> [String] {
         var left: [String] = []
         for (name, player) in [("model", reference), ("library", library)]

@@ -1,5 +1,5 @@
-/// A part of the model with a reference count of its own: the model says when things are
-/// deallocated, not the compiler.
+/// A part of the model with a reference count of its own: the model decides about deallocations,
+/// not the compiler.
 class Counted {
     private var references = 1
     private(set) var isDeallocated = false
@@ -13,7 +13,7 @@ class Counted {
         deallocated()
     }
 
-    /// Retains it while `body` runs.
+    /// Retains the object while `body` runs.
     final func retained(_ body: () -> Void) {
         retain()
         body()

@@ -1,26 +1,27 @@
-/// What happened, in order, but for what may happen in any order: releases that follow each other
-/// are sorted.
+/// The events in order. Releases that follow each other are sorted, because they may come in any
+/// order.
 struct History: Equatable {
     enum Event: Hashable {
-        /// A handler was called, with the post's number and sender; `hasOwner` if it was handed its
-        /// own live owner.
+        /// A handler was called, with the post's number and sender. `hasOwner` if the handler got
+        /// its own live owner.
         case called(observer: Int, number: Int?, sender: PostedSender, hasOwner: Bool)
         /// A task took an element of a sequence, or with `nil` the end.
         case taken(sequence: Int, number: Int?, sender: PostedSender?)
-        /// A handler that did something returned.
+        /// A handler with actions returned.
         case returned(observer: Int)
         /// An operation in a handler or a `deinit` has ended.
         case done
-        /// An object's `deinit` began in the operation that released it.
+        /// An object's `deinit` began in the operation that released the object.
         case deinitBegan(object: Int)
-        /// What a handler captured was released.
+        /// A handler's capture was released.
         case released(observer: Int)
         /// A post's payload was released.
         case payloadReleased(number: Int)
-        /// An object's `deinit` ran when something else released it.
+        /// An object's `deinit` ran at another release.
         case ended(object: Int)
 
-        /// The place among releases that follow each other; `nil` for what has its own.
+        /// The place among releases that follow each other. `nil` for an event with a place of its
+        /// own.
         fileprivate var rank: Int? {
             switch self {
             case .released(let id): id * 3
@@ -31,7 +32,7 @@ struct History: Equatable {
         }
     }
 
-    /// A post's sender as its handler sees it.
+    /// A post's sender in the handler.
     enum PostedSender: Hashable {
         case nobody
         case object(Int)
@@ -62,7 +63,7 @@ struct History: Equatable {
 }
 
 extension History {
-    /// Where it differs from another, with what comes shortly before.
+    /// The first difference from another history, with the events shortly before.
     func difference(from other: History) -> [String] {
         var index = 0
         while index < min(events.count, other.events.count), events[index] == other.events[index] {

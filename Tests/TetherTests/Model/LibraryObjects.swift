@@ -1,9 +1,9 @@
 import Foundation
 import Tether
 
-/// An object that is an owner, a sender, or both, and reports its end.
+/// An owner, a sender, or both, which reports its `deinit`.
 ///
-/// All are equal to each other, which is not to matter (M4).
+/// All are equal to each other, without an effect (M4).
 protocol LibraryObject: Wrappable {
     nonisolated var id: Int { get }
 }
@@ -31,7 +31,7 @@ struct LibraryHome: @unchecked Sendable {
     }
 }
 
-/// SAFETY: nothing of it changes.
+/// SAFETY: constant.
 private class LibraryClass: LibraryObject, @unchecked Sendable {
     final let id: Int
     private let home: LibraryHome
@@ -62,7 +62,7 @@ private actor LibraryActor: LibraryObject {
     deinit { home.world.ended(self) }
 }
 
-/// An actor with an executor of its own.
+/// An actor with a manual executor.
 private actor LibraryExecutorActor: LibraryObject {
     private static let executor = ManualExecutor()
     nonisolated let id: Int
@@ -79,7 +79,7 @@ private actor LibraryExecutorActor: LibraryObject {
     deinit { home.world.ended(self) }
 }
 
-/// The capture of a handler, which reports its calls and its release.
+/// A handler's capture, which reports calls and its release.
 ///
 /// SAFETY: everything of a run is on one thread.
 final class LibraryCapture: @unchecked Sendable {
@@ -120,9 +120,9 @@ final class LibraryPayload {
     }
 }
 
-/// The forms in which objects and values get into an `Any`, and out of it again.
+/// Wraps objects and values in the forms of an `Any`, and unwraps them.
 enum LibraryForms {
-    /// Half of the objects as they are.
+    /// Half of the objects unwrapped.
     static func wrap(_ object: any Wrappable, form: Int) -> Any? {
         form.isMultiple(of: 2) ? object : Wrapping.all[form / 2 % Wrapping.all.count].wrap(object)
     }
@@ -138,7 +138,7 @@ enum LibraryForms {
         }
     }
 
-    /// A post's sender as its handler sees it.
+    /// A post's sender in the handler.
     static func sender(of notification: Notification) -> History.PostedSender {
         notification.object.map(sender) ?? .nobody
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-/// An executor of tasks, whose jobs wait until they are run.
+/// An executor of tasks. The player runs the jobs.
 ///
 /// SAFETY: everything of a run is on one thread.
 private final class LibraryExecutor: TaskExecutor, @unchecked Sendable {
@@ -16,12 +16,12 @@ private final class LibraryExecutor: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// A place for a sequence, and the tasks that were begun there, each of which takes one element.
+/// A place for a sequence, and the tasks begun there, which take one element each.
 ///
 /// SAFETY: everything of a run is on one thread.
 final class LibraryPlace: @unchecked Sendable {
     private var sequence: (id: Int, elements: NotificationSequence<Notification>)?
-    /// Those that have not ended, oldest first.
+    /// The live tasks, oldest first.
     private var tasks: [(number: Int, task: Task<Void, Never>)] = []
     private var begun = 0
     private let executor = LibraryExecutor()
@@ -41,7 +41,8 @@ final class LibraryPlace: @unchecked Sendable {
             var iterator = elements.makeAsyncIterator()
             let element = await iterator.next()
             end(number, taking: element, from: id)
-            // Here, and not before, it may be the last to hold the sequence.
+            // The task may have the last reference to the sequence, which is released here and not
+            // before.
             withExtendedLifetime((elements, iterator)) {}
         }
         tasks.append((number, task))

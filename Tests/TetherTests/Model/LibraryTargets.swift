@@ -76,7 +76,7 @@ final class LibraryForeignCenter: NotifyingCenter {
         var strangers = 0
     }
 
-    /// May outlive the center, because another thread removes closures; it is empty then.
+    /// May outlive the center, because another thread removes closures. Then it is empty.
     private final class List: Sendable {
         let state = Locked(State())
 
@@ -125,7 +125,7 @@ final class LibraryForeignCenter: NotifyingCenter {
         for entry in entries { entry.handler(notification) }
     }
 
-    /// How many closures it has, and how often it was asked to remove one that it had not.
+    /// The number of closures, and of requests to remove a missing closure.
     var closures: (Int, Int) {
         ForeignSubscription.settle()
         return list.state.withLock { ($0.entries.count, $0.strangers) }

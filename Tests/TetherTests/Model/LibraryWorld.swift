@@ -3,9 +3,9 @@ import Foundation
 
 @testable import Tether
 
-/// The library, as operations are performed on it.
+/// The library as a world of operations.
 ///
-/// Whatever is passed to a call is retained for it, and released where the call has returned.
+/// The arguments of a call are retained for the call, and released after its return.
 final class LibraryWorld: World {
     static let names = (0..<Places.names).map { Notification.Name("model.\($0)") }
     /// Senders and keys; some are equal across types, and so not the same (M4).
@@ -28,7 +28,7 @@ final class LibraryWorld: World {
     private let sequences: [LibraryPlace]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [(any LibraryObject)?] = Array(repeating: nil, count: Places.objects)
-    /// Those whose `deinit` is running, in which they are released.
+    /// The objects whose `deinit` is running, which releases them.
     private var dying: [any LibraryObject] = []
     private var descriptions: [Int: String] = [:]
 
@@ -48,10 +48,10 @@ final class LibraryWorld: World {
         for queue in suspended { queue.resume() }
     }
 
-    /// One of Tether's own centers.
+    /// A center of Tether.
     private func own(_ place: Int) -> ObserverCenter { centers[place] as! ObserverCenter }
 
-    /// Releases everything, for a run that is given up.
+    /// Releases everything, at the end of an aborted run.
     func clear() {
         for place in sequences { place.leave() }
         for token in tokens.indices { release(tokens[token].take()) }
@@ -60,7 +60,8 @@ final class LibraryWorld: World {
         for scheduler in schedulers { scheduler.drop() }
     }
 
-    /// Releases what was taken from its place before, so that its end may look there.
+    /// Releases an object that was removed from its place before, so that its `deinit` may use the
+    /// place.
     @inline(never)
     private func release(_ last: consuming AnyObject?) {
         withExtendedLifetime(last) {}
@@ -88,10 +89,10 @@ final class LibraryWorld: World {
         place == ModelOperation.dying ? dying.last : objects[place]
     }
 
-    /// An argument of a call that takes objects.
+    /// An argument of a call for objects.
     private func argument(_ place: Int?) -> AnyObject { place.flatMap(object) ?? Omitted.argument }
 
-    /// A sender where any value may be one, in a form that the number chooses.
+    /// A sender of any type, in a form chosen by the number.
     private func sender(_ sender: ModelOperation.Sender, _ number: Int) -> Any? {
         switch sender {
         case .nobody: number.isMultiple(of: 2) ? nil : Int?.none as Any

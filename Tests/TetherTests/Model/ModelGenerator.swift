@@ -1,10 +1,11 @@
 /// Makes random sequences.
 ///
-/// Each sequence has its own mixture, with some kinds of operations left out, so that the rest
-/// meets more often. An operation is made of choices: numbers below a limit, of which 0 is the
-/// simplest. A sequence is shrunk by making the choices smaller.
+/// Each sequence has its own mixture, without some kinds of operations, so that the others meet
+/// more often. An operation is made of choices, which are numbers below a limit. The choice 0 is
+/// the simplest. Shrinking a sequence makes the choices smaller.
 struct ModelGenerator {
-    /// The choices for one operation: played back, and then 0 or, for a new one, random.
+    /// The choices for one operation: the recorded choices, and then 0 or, for a new operation,
+    /// random numbers.
     private struct Choices {
         var numbers: [Int] = []
         var random: SplitMix64?
@@ -25,7 +26,7 @@ struct ModelGenerator {
 
     private typealias Maker = @Sendable (inout ModelGenerator) -> ModelOperation
 
-    /// One for each kind of operation, as often as its weight says.
+    /// The kinds of operations, each repeated by its weight.
     private var makers: [Maker] = []
     private let tokens: Int
     private let names: Int
@@ -36,7 +37,7 @@ struct ModelGenerator {
     private let schedulers: Int
     private var choices: Choices
     private var depth = 0
-    /// The token of the observer whose actions are made, for it to stop itself.
+    /// The token of the observer whose actions are made, so that an action can stop the observer.
     private var own: Int?
     /// Whether the operations are those of a `deinit`.
     private var isInDeinit = false
@@ -65,7 +66,7 @@ struct ModelGenerator {
         }
     }
 
-    /// The operations that are made of choices, in the mixture of a seed.
+    /// The operations of choices, in the mixture of a seed.
     static func operations(_ choices: [[Int]], seed: UInt64) -> [ModelOperation] {
         var generator = ModelGenerator(seed: seed)
         let objects = (0..<Places.objects).map { ModelOperation.make(object: $0, atEnd: []) }
@@ -241,7 +242,7 @@ struct ModelGenerator {
 // MARK: Shrinking
 
 extension ModelGenerator {
-    /// Makes the choices of a failing sequence fewer and smaller, as long as it fails.
+    /// Makes the choices of a failing sequence fewer and smaller while the sequence fails.
     static func shortest(_ choices: [[Int]], tries: Int = 20_000, where fails: ([[Int]]) -> Bool)
         -> [[Int]]
     {

@@ -1,12 +1,13 @@
-/// One step of a sequence, for the model and the library alike: a plain value, so that a sequence
-/// can be shrunk, printed as source, and replayed.
+/// A step of a sequence, for the model and the library alike: a plain value, so that a sequence can
+/// be shrunk, printed as source, and replayed.
 ///
-/// Tokens, objects, centers and schedulers are named by their places. An operation on a place where
-/// there is nothing does nothing, so that any part of a sequence is a sequence.
+/// Tokens, objects, centers and schedulers are named by their places. An operation on an empty
+/// place has no effect, so any part of a sequence is a sequence.
 enum ModelOperation: Sendable {
     case observe(Observation)
     case stop(Int)
-    /// Begins to finish an observer: it takes no further post, and ends after what is pending.
+    /// Begins to finish an observer, which takes no further post, and ends after its pending
+    /// deliveries.
     case finish(Int)
     /// Releases a token.
     case drop(Int)
@@ -19,13 +20,13 @@ enum ModelOperation: Sendable {
     case enqueue(center: Int, name: Int, sender: Sender, style: Style, mask: Mask)
     case dequeue(center: Int, name: Int, sender: Sender, mask: Mask)
     case flush(Int)
-    /// Empties and releases a center's posting queue, and makes another one.
+    /// Empties and releases a center's posting queue, and makes another.
     case renewQueue(Int)
     case mute(token: Int, keepingNewest: Bool)
     case unmute(Int)
     case muteAll(object: Int, keepingNewest: Bool)
     case unmuteAll(Int)
-    /// Bounds what may wait.
+    /// Bounds the pending deliveries.
     case bound(token: Int, to: Backlog)
     /// Switches to a scheduler; `nil` for the posting thread.
     case redirect(token: Int, scheduler: Int?)
@@ -35,23 +36,23 @@ enum ModelOperation: Sendable {
     case runAll(Int)
     /// Releases the jobs, or ends the run loop; another one takes its place.
     case cancelJobs(Int)
-    /// Makes an async sequence, in place of the one that is there and of its tasks.
+    /// Makes an async sequence, in place of the present sequence and its tasks.
     case sequence(SequenceObservation)
-    /// Has a task take an element of a sequence, or wait for one.
+    /// A task takes an element of a sequence, or waits for it.
     case take(Int)
-    /// Runs the tasks of a sequence that have got what they waited for.
+    /// Runs the tasks of a sequence whose wait has ended.
     case runTasks(Int)
-    /// Cancels the oldest task of a sequence, or one that is about to begin.
+    /// Cancels the oldest task of a sequence, or a task that is about to begin.
     case cancelTask(Int)
     /// Releases a sequence, which its tasks may still retain.
     case dropSequence(Int)
     /// Cancels all tasks of a sequence, and releases it.
     case leaveSequence(Int)
-    /// Makes an object, in place of the one that is there, with what it does in its `deinit`.
+    /// Makes an object with the actions of its `deinit`, in place of the present object.
     case make(object: Int, atEnd: [ModelOperation])
     /// Releases an object.
     case end(Int)
-    /// Releases a center and its queue, and makes others.
+    /// Releases a center and its queue, and makes new ones.
     case renewCenter(Int)
 
     enum Sender: Sendable, Equatable {
@@ -63,7 +64,7 @@ enum ModelOperation: Sendable {
         var place: Int? { if case .object(let place) = self { place } else { nil } }
     }
 
-    /// How much is kept of what waits.
+    /// The bound of pending deliveries or elements.
     enum Backlog: Sendable, Equatable {
         case unbounded
         case newest(Int)
@@ -77,9 +78,9 @@ enum ModelOperation: Sendable {
     static let dying = -1
 }
 
-/// How an observer is registered.
+/// The registration of an observer.
 struct Observation: Sendable {
-    /// Where its token is put.
+    /// The place for the token.
     var token = 0
     var center = 0
     /// `nil` for any name.
@@ -91,15 +92,15 @@ struct Observation: Sendable {
     var scheduler: Int?
     var once = false
     var key: Int?
-    /// By the calls that Foundation's center has, too, which take senders of any type, but no
-    /// target, `once` or key.
+    /// With the calls of Foundation's shape, which take senders of any type, but no target, `once`
+    /// or key.
     var isFoundations = false
     /// Whether the token of an observer with an owner is kept.
     var keepsToken = true
-    /// What the handler does.
+    /// The handler's actions.
     var actions: [ModelOperation] = []
 
-    /// With only what the center and the calls can be asked for.
+    /// Without the options that the center or the call does not have.
     var valid: Observation {
         var valid = self
         if center == Places.foreign {
@@ -116,7 +117,7 @@ struct Observation: Sendable {
 
 /// How an async sequence is made.
 struct SequenceObservation: Sendable {
-    /// Where it is put.
+    /// The place for the sequence.
     var place = 0
     var center = 0
     /// `nil` for any name.
@@ -127,7 +128,7 @@ struct SequenceObservation: Sendable {
     var owner: Int?
     var buffer = ModelOperation.Backlog.unbounded
 
-    /// The observer that it registers.
+    /// The registered observer.
     var observation: Observation {
         Observation(
             center: center, name: name, sender: sender.map { .object($0) } ?? .nobody, owner: owner)
@@ -145,7 +146,7 @@ enum Places {
     static let schedulers = 3
     static let batching = 1
     static let loop = 2
-    /// How often everything that waits on a scheduler is run by one operation.
+    /// How many times an operation runs all jobs of a scheduler.
     static let runs = 20
     static let sequences = 3
     static let names = 40
@@ -153,7 +154,7 @@ enum Places {
 }
 
 extension ModelOperation {
-    /// The places of what an operation is made with, all of which is retained for the call.
+    /// The places of an operation's arguments, which are retained for the call.
     struct Uses {
         var objects: [Int] = []
         var center: Int?
@@ -192,7 +193,7 @@ extension ModelOperation {
 // MARK: As source
 
 extension ModelOperation: CustomStringConvertible {
-    /// The operation as it is written in a test.
+    /// The operation as source for a test.
     var description: String { ModelOperation.source(of: self) }
 
     private static func source(of value: Any) -> String {
@@ -202,7 +203,7 @@ extension ModelOperation: CustomStringConvertible {
         case .collection:
             return "[" + mirror.children.map { source(of: $0.value) }.joined(separator: ", ") + "]"
         case .struct:
-            // Only the fields that differ from their defaults.
+            // Only the fields with other values than the defaults.
             let form: Any = value is SequenceObservation ? SequenceObservation() : Observation()
             let usual = Mirror(reflecting: form).children.map { source(of: $0.value) }
             let fields = zip(mirror.children, usual).compactMap { field, usual -> String? in

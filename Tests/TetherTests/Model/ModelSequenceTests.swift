@@ -2,8 +2,7 @@ import Testing
 
 @testable import Tether
 
-/// Sequences in which the library and the model of it once differed, as short as they could be
-/// made.
+/// Shrunk sequences on which the library and the model once differed.
 @Suite struct ModelSequenceTests {
     private func expectAgreement(
         _ operations: [ModelOperation], sourceLocation: SourceLocation = #_sourceLocation

@@ -2,15 +2,15 @@ import Foundation
 import Testing
 import Tether
 
-/// Random sequences of everything that can be done on one thread, on the library and on a model of
-/// it that was written from the contract: lists and loops, with no thought of speed.
+/// Random sequences of all operations on one thread, on the library and on a model. The model was
+/// written from the contract, with lists and loops, and without regard to speed.
 ///
-/// What is delivered and in which order, what is released and when, and what tokens and audits
-/// report must be the same. `TETHER_MODEL_OPERATIONS` says how many operations to perform,
-/// `TETHER_MODEL_SEED` with which sequence to begin. With `TETHER_MODEL_TRACE=1` each sequence is
-/// printed before it begins, for one that ends the process.
+/// Both must make the same deliveries in the same order, and the same releases at the same moments,
+/// and report the same by tokens and audits. `TETHER_MODEL_OPERATIONS` is the number of operations,
+/// `TETHER_MODEL_SEED` the first sequence. With `TETHER_MODEL_TRACE=1` each sequence is printed
+/// before it begins, to find a sequence that ends the process.
 @Suite struct ModelTests {
-    // In a process of its own: an audit of the process that another test takes retains observers
+    // In a process of its own, because another test's audit of the process would retain observers
     // for a moment.
     @Test func `M R O D Q library and model agree`() async {
         await #expect(processExitsWith: .success) { ModelRun.perform() }
@@ -49,7 +49,7 @@ private enum ModelRun {
             Comparison.divergence(in: ModelGenerator.operations($0, seed: seed)) != nil
         }
         var operations = ModelGenerator.operations(shortest, seed: seed)
-        // Of the objects that each sequence begins with, those that it needs.
+        // The needed objects, of those at the beginning of each sequence.
         for index in (0..<Places.objects).reversed() {
             var fewer = operations
             fewer.remove(at: index)

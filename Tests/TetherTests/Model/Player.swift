@@ -1,42 +1,41 @@
-/// Performs operations on a world, those of handlers and `deinit`s included, and records what
-/// happens.
+/// Performs operations on a world, also those of handlers and `deinit`s, and records the events.
 ///
-/// It keeps only what follows from the operations alone: which places are taken, and how often
-/// something was muted.
+/// Stores only facts that follow from the operations alone: the occupied places, and the counts of
+/// mutings.
 final class Player {
-    /// How deep handlers may be nested that still do something.
+    /// The greatest depth of nested handlers with actions.
     private static let depthLimit = 3
-    /// How many operations one step may come to.
+    /// The most operations of one step.
     private static let stepLimit = 40
 
     private(set) var history = History()
     private(set) var performed = 0
     private(set) var liveCaptures = 0
     private(set) var liveObjects = 0
-    /// Set to have handlers and `deinit`s do nothing.
+    /// If set, handlers and `deinit`s have no actions.
     var isClearing = false
-    /// Set to have everything end in silence.
+    /// If set, nothing is recorded.
     var isSilent = false
 
     private unowned var world: (any World)!
     private var depth = 0
     private var left = 0
-    /// What observers and objects do, and how often they were muted, by their numbers.
+    /// The actions of observers and objects, and the counts of their mutings, by their numbers.
     private var actions: [Int: [ModelOperation]] = [:]
     private var mutings: [Int: Int] = [:]
-    /// The numbers of what is at the places.
+    /// The numbers of the observers and objects at the places.
     private var observers: [Int?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [Int?] = Array(repeating: nil, count: Places.objects)
     private var dying: [Int] = []
-    /// The object that is released just now.
+    /// The object that is being released.
     private var dropped: Int?
 
     func connect(to world: any World) { self.world = world }
 
-    /// The places where a token is.
+    /// The places with a token.
     var takenTokens: [Int] { observers.indices.filter { observers[$0] != nil } }
 
-    /// Performs one step of a sequence; the history is then of that step.
+    /// Performs one step of a sequence. The history then has the events of the step.
     func step(_ operation: ModelOperation) {
         history.clear()
         left = Player.stepLimit
@@ -69,12 +68,14 @@ final class Player {
         if let number, !isSilent { history.add(.payloadReleased(number: number)) }
     }
 
-    /// Called in an object's `deinit`, which is at the place of the dying while it acts.
+    /// Called in an object's `deinit`. The object is at the place `dying` during the actions of the
+    /// `deinit`.
     func ended(_ object: Int) {
         liveObjects -= 1
         if isSilent { return }
         guard dropped == object else {
-            // Where the library releases it is the library's affair, so it must not matter.
+            // The library may release the object at any moment, so the `deinit` has no actions
+            // here.
             return history.add(.ended(object: object))
         }
         history.add(.deinitBegan(object: object))
@@ -115,7 +116,7 @@ final class Player {
         case .mute(let token, _):
             if world.isActive(token) { mutings[observers[token]!, default: 0] += 1 }
         case .unmute(let token):
-            // One too many stops the program, unless the observer has ended.
+            // An unmuting without a muting stops the program, unless the observer has ended.
             guard unmutes(observers[token]!) || !world.isActive(token) else { return }
         case .muteAll(let place, _):
             if let object = object(at: place) { mutings[object, default: 0] += 1 }
@@ -141,7 +142,7 @@ final class Player {
         place == ModelOperation.dying ? nil : objects[place]
     }
 
-    /// Counts an unmuting of an observer or an object, if that is muted.
+    /// Counts the unmuting of a muted observer or object.
     private func unmutes(_ number: Int) -> Bool {
         guard let count = mutings[number], count > 0 else { return false }
         mutings[number] = count - 1

@@ -1,10 +1,10 @@
-/// The model of a sequence, which lives while its place or a task that iterates retains it (S2).
+/// The model of a sequence, which lives while its place or an iterating task retains it (S2).
 final class ReferenceSource: Counted {
     let id: Int
     private let center: ReferenceCenter
     private let makeObserver: () -> ReferenceObserver
     private let backlog: ModelOperation.Backlog
-    /// The iteration that began at the call, until a task takes it (S1).
+    /// The iteration of the call, until a task takes it (S1).
     private var first: ReferenceSequence?
 
     init(
@@ -21,8 +21,8 @@ final class ReferenceSource: Counted {
 
     override func deallocated() { first?.release() }
 
-    /// The first iteration, or else one that begins now; `nil` where an object that it needs is
-    /// being deinitialised.
+    /// The first iteration, or else a new iteration. `nil` if a needed object is being
+    /// deinitialised.
     fileprivate func iterate() -> ReferenceSequence? {
         if let first = first.take() { return first }
         let (observer, isOver) = (makeObserver(), center.isDeallocated)
@@ -40,14 +40,13 @@ final class ReferenceSource: Counted {
     }
 }
 
-/// The model of one iteration, which lives while its sequence or the task that iterates retains it
-/// (S2).
+/// The model of an iteration, which lives while its sequence or the iterating task retains it (S2).
 final class ReferenceSequence: Counted {
     private let observer: ReferenceObserver
     private let backlog: ModelOperation.Backlog
     private var elements: [ReferenceNotification] = []
     private(set) var dropped = 0
-    /// The task that waits for an element.
+    /// The waiting task.
     private var waiting: ReferenceTask?
     private var isFinished = false
 
@@ -63,13 +62,13 @@ final class ReferenceSequence: Counted {
 
     override func deallocated() { cancel() }
 
-    /// Ends it with the sequence or its task: elements that were not taken are released.
+    /// Ends the iteration with the sequence or the task. Elements that were not taken are released.
     func cancel() {
         observer.end()
         finish(keepingElements: false)
     }
 
-    /// Takes a notification: for a task that waits for it, or into the buffer (S1, S3).
+    /// Passes a notification to the waiting task, or into the buffer (S1, S3).
     func offer(_ notification: ReferenceNotification) {
         if isFinished { return }
         let element = notification.retainedForLater()
@@ -85,8 +84,8 @@ final class ReferenceSequence: Counted {
         if isFinished { task.resume(with: nil) } else { waiting = task }
     }
 
-    /// Elements are still taken where the sender or the center ended, but not where the observer
-    /// was removed or its owner ended.
+    /// Elements are still taken after the end of the sender or the center, but not after the end of
+    /// the owner or a removal.
     func finish(keepingElements: Bool) {
         isFinished = true
         let released = keepingElements ? [] : elements
@@ -96,16 +95,16 @@ final class ReferenceSequence: Counted {
     }
 }
 
-/// The model of a task that takes one element.
+/// The model of a task that takes an element.
 private final class ReferenceTask {
     private enum Stage {
-        /// It has not run yet, or waits for an element, or has an element or the end.
+        /// The task has not run yet, waits for an element, or has an element or the end.
         case new, waiting
         case given(ReferenceNotification?)
     }
 
     private let source: ReferenceSource
-    /// Its iteration, from when it runs.
+    /// The iteration, after the task has begun to run.
     private var sequence: ReferenceSequence?
     private unowned let place: ReferencePlace
     private var stage = Stage.new
@@ -148,10 +147,10 @@ private final class ReferenceTask {
     }
 }
 
-/// The model of a place for a sequence, and of the tasks that were begun there.
+/// The model of a place for a sequence, and of the tasks begun there.
 final class ReferencePlace {
     private var sequence: ReferenceSource?
-    /// Those that have not ended, oldest first, and those that have something to run, in order.
+    /// The live tasks, oldest first, and the tasks with work to run, in order.
     fileprivate var tasks: [ReferenceTask] = []
     fileprivate var ready: [ReferenceTask] = []
     private let player: Player

@@ -1,12 +1,12 @@
-/// What operations are performed on: the model, or the library.
+/// The receiver of operations: the model, or the library.
 protocol World: AnyObject {
-    /// Performs an operation; an observer, object, sequence or post that it makes has its number.
+    /// Performs an operation. A new observer, object, sequence or post gets the operation's number.
     func perform(_ operation: ModelOperation, number: Int)
     func isActive(_ token: Int) -> Bool
     func picture() -> Picture
 }
 
-/// What audits and tokens report.
+/// The reports of audits and tokens.
 struct Picture: Equatable {
     /// Of each center.
     var rows: [[Row]]
@@ -28,7 +28,7 @@ struct Picture: Equatable {
     }
 
     struct Center: Equatable {
-        /// Posts that wait in posting queues.
+        /// Waiting posts of posting queues.
         var asap = 0
         var whenIdle = 0
         /// The closures of a foreign center, and how often it was asked to remove one that it had
