@@ -47,7 +47,7 @@ import TetherVerification
         withExtendedLifetime(token) {}
     }
 
-    @Test func `R1 a delivery pending for a stopped observer does not run`() {
+    @Test func `R1 a delivery pending for a cancelled observer does not run`() {
         let recorder = NotificationRecorder(center, nil, on: target.target)
         post("a", "b")
         target.runOne()

@@ -156,7 +156,8 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R1 R8 messages pending at the stop are never delivered, and released by the stop`()
+    @Test
+    func `R1 R8 messages pending at the cancellation are never delivered, and released by it`()
         async
     {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())

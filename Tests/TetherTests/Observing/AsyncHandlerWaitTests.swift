@@ -56,7 +56,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test
     func
-        `R2 an async handler that stops itself, in its own task or a child's, does not wait for itself`()
+        `R2 an async handler that cancels itself, in its own task or a child's, does not wait for itself`()
         async
     {
         let (log, gate, token) = (log, AsyncGate(), Box<NotificationObserver?>())

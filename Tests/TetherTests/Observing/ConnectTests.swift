@@ -64,7 +64,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `R1 R7 M7 a method's observer can be stopped, run once, and have a key`() {
+    @Test func `R1 R7 M7 a method's observer can be cancelled, run once, and have a key`() {
         let (owner, screen) = (Plain(), Screen(log))
         let stopped = center.connect(.sample, to: Screen.changed, of: screen)
         post(1)

@@ -107,7 +107,7 @@ import Testing
 
     @Test
     func
-        `R3 M5 stopping an observer again during a post ends no other observer's watch of the sender`()
+        `R3 M5 cancelling an observer again during a post ends no other observer's watch of the sender`()
     {
         let sender = Box(optional: Object())
         let (stopped, other) = (
@@ -172,7 +172,7 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R1 R4 an observer that an earlier handler of the same post stopped is not called`(
+    func `F1 R1 R4 an observer that an earlier handler of the same post cancelled is not called`(
         kind: CenterKind
     ) {
         let (log, center) = (log, kind.makeCenter())
@@ -287,7 +287,7 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R3 stopping from many threads, and by stale tokens, touches no other observer`(
+    func `F1 R3 cancelling from many threads, and by stale tokens, affects no other observer`(
         kind: CenterKind
     ) {
         let (log, center) = (log, kind.makeCenter())
@@ -303,7 +303,7 @@ extension StoppingTests {
 
     @Test(arguments: CenterKind.allCases)
     func
-        `F1 R5 a handler may post, add, remove, stop itself and drop the last reference to an owner`(
+        `F1 R5 a handler may post, add, remove, cancel itself and drop the last reference to an owner`(
             kind: CenterKind
         )
     {
@@ -332,7 +332,7 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R6 a captured object's deinit may post, register and stop`(kind: CenterKind) {
+    func `F1 R6 a captured object's deinit may post, register and cancel`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
         let inner = center.observe(.other) { log.add("other \($0.number)") }
         let added = Box<NotificationObserver?>(nil)
@@ -368,8 +368,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R7 a once observer that is stopped while it is enqueued does not run`(kind: CenterKind)
-    {
+    func `F1 R7 a once observer that is cancelled while it is enqueued does not run`(
+        kind: CenterKind
+    ) {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let (stopped, run) = (
             center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("stopped") },

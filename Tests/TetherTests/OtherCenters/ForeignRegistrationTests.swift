@@ -23,8 +23,7 @@ import Testing
         #expect(center.count == 0)
     }
 
-    @Test func `F2 each registration is cancelled once, however often and wherever it is stopped`()
-    {
+    @Test func `F2 each registration is cancelled once, however often its observer is cancelled`() {
         let count = 200
         let tokens = (0..<count).map { _ in center.observe(.sample) { _ in } }
         onThreads(

@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test
-    func `F1 R8 captures of an observer that a stranger took off are released when it is stopped`()
+    func `F1 R8 captures of an observer that a stranger removed are released when it is cancelled`()
     {
         let (log, gate) = (log, Latch())
         let stranger = addNative("stranger")

@@ -47,7 +47,7 @@ import Testing
         token.set(nil)
     }
 
-    @Test func `R2 cancelAndWait goes on waiting when one of two handlers has returned`() {
+    @Test func `R2 cancelAndWait still waits when one of two handlers has returned`() {
         let (center, log) = (ObserverCenter(), Log<String>())
         let (isRunning, mayReturn) = (Gate(), [Gate(), Gate()])
         let token = center.observe(.sample) { notification in

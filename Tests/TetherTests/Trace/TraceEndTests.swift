@@ -7,7 +7,8 @@ import Testing
 
 /// The traced ends, with their causes. Each test has a process of its own.
 @Suite(.ownThread, .serialized) struct TraceEndTests {
-    @Test func `L5 R7 a once observer that is stopped before its delivery was not called`() async {
+    @Test func `L5 R7 a once observer that is cancelled before its delivery was not called`() async
+    {
         await #expect(processExitsWith: .success) {
             let (center, scheduler) = (ObserverCenter(), ManualScheduler())
             let token = center.observe(.sample, on: .custom(scheduler), once: true) { _ in }

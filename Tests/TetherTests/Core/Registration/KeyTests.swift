@@ -57,8 +57,8 @@ import Testing
         withExtendedLifetime((replacing, first)) { second.drop() }
     }
 
-    @Test func `M7 a key is free again once its observer has stopped, run once or lost its owner`()
-    {
+    @Test
+    func `M7 a key is free again once its observer is cancelled, has run once or lost its owner`() {
         let stopped = center.observe(.sample, key: 1) { _ in }
         stopped.cancel()
         let once = center.observe(.sample, once: true, key: 1) { _ in }

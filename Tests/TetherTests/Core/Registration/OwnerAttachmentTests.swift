@@ -46,7 +46,10 @@ import Testing
         #expect(token == nil)
     }
 
-    @Test func `O11 R3 a token stopped before its owner ends leaves nothing of it behind`() {
+    @Test
+    func
+        `O11 R3 a token that is cancelled before its owner ends leaves nothing of the owner behind`()
+    {
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("owner", log))
         let probe = ObjectProbe(owner.object!)

@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [Notification.Name.sample, .other])
-    func `R8 a post that is not at it keeps nothing of it, whether or not it would come to it`(
+    func `R8 cancelled inside a post of another handler, an observer is released at once`(
         name: Notification.Name
     ) {
         let (log, token) = (log, Box<NotificationObserver?>())
@@ -121,7 +121,7 @@ import Testing
 
     @Test
     func
-        `R8 with a post under way on another thread, but not at it, it is released before stop returns`()
+        `R8 with another thread's post to other observers, captures are released before cancel returns`()
     {
         let (log, center, token) = (log, center, observeCapturing())
         let kept = { center.core.state.withLock(\.garbage.count) }
@@ -190,7 +190,8 @@ import Testing
         withExtendedLifetime((token, holding)) {}
     }
 
-    @Test func `R8 a post that began after the stop neither keeps it nor releases it early`() {
+    @Test
+    func `R8 a post that began after the cancellation neither keeps nor releases the captures`() {
         let log = log
         let token = HeldPost.observer(on: center) { log.add("released") }
         let holding = HeldPost.observer(.third, on: center)
@@ -206,8 +207,7 @@ import Testing
     }
 
     @Test
-    func `R8 a post that begins after the stop has nothing to collect, while the handler goes on`()
-    {
+    func `R8 a post that begins after the cancellation collects nothing while the handler runs`() {
         let token = HeldPost.observer(on: center)
         let post = HeldPost(on: center)
         token.cancel()
@@ -219,7 +219,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `R8 each of several that are stopped waits for its own handler only`() {
+    @Test func `R8 each of several cancelled observers waits for its own handler only`() {
         let log = log
         let names = [Notification.Name.sample, .other, .third]
         let tokens = names.map { name in

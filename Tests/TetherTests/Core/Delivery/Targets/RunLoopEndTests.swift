@@ -22,7 +22,7 @@ import Tether
     }
 
     @Test
-    func `D5 a run loop ends when the last observer that delivers to it is stopped elsewhere`() {
+    func `D5 a run loop ends when the last observer that delivers to it is cancelled elsewhere`() {
         let (tokens, delivered) = (Box<[NotificationObserver]>([]), Gate())
         let hasEnded = runLoop { [center, log] in
             tokens.set(
