@@ -9,7 +9,7 @@ module_options() {
     for map in "$products"/C*.build/module.modulemap; do options+=(-Xcc -fmodule-map-file="$map"); done
 }
 
-# What a program sees of the libraries, without comments. A change shows in the diff of its commit, or fails.
+# The public interface of the libraries, without comments. A change is in the diff of its commit, or fails.
 public_interface() {
     local folder=$build/interface module options
     debug_build
@@ -43,7 +43,7 @@ documentation() {
     done
     docc merge "${archives[@]}" --synthesized-landing-page-name Tether --synthesized-landing-page-kind Package \
         --output-path "$folder/site"
-    # A site's root shows nothing of its own; an address that is relative leads on under any host and folder.
+    # The root of a site is empty, so it redirects. The relative address works on any host and in any folder.
     echo '<!doctype html><title>Tether</title><meta http-equiv="refresh" content="0; url=documentation/tether/">' \
         >"$folder/site/index.html"
 }

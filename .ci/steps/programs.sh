@@ -1,7 +1,7 @@
 # The programs: the examples, Smoke and HookSafety, in every build mode.
 
-# run_program FOLDER NAME: a program, as it was built into a folder. An example's sources name lines that it must print, in
-# comments that begin with `// Prints: `.
+# run_program FOLDER NAME: runs a program that was built into a folder. An example must print the lines in the comments of
+# its sources that begin with `// Prints: `.
 run_program() {
     local folder=$1 name=$2 printed line
     printed=$(mktemp -p "$logs" program.XXXXXX)
@@ -11,7 +11,7 @@ run_program() {
         Trace) limited "$folder/Trace" "$logs" ;;
         ChatServer) limited .ci/chat "$folder/ChatServer" ;;
         LeakFreedom)
-            # It finds leaks in an app, which has no framework for tests.
+            # LeakFreedom finds leaks as an app does, without a framework for tests.
             ldd "$folder/LeakFreedom" | (! grep -iE 'testing|xctest')
             limited "$folder/LeakFreedom"
             ;;
@@ -24,7 +24,7 @@ run_program() {
     rm "$printed"
 }
 
-# tour COMMAND...: it fits on one screen, and ends with a line that says so.
+# tour COMMAND...: the tour must fit on one screen, and its last line must count no leftovers.
 tour() {
     local printed
     printed=$(mktemp -p "$logs" tour.XXXXXX)
@@ -35,8 +35,8 @@ tour() {
     rm "$printed"
 }
 
-# hook_safety FOLDER: the deallocator hook in every kind of class, also of a library that is loaded later. Where the Swift
-# runtime is linked in, such a library has no place, for it has a runtime of its own.
+# hook_safety FOLDER: the deallocator hook in every kind of class, also of a library that is loaded later. A program with the
+# Swift runtime linked in cannot load such a library, which would bring a second runtime.
 hook_safety() {
     local library=
     if [[ $1 != *static* ]]; then
@@ -46,7 +46,7 @@ hook_safety() {
     limited "$1/HookSafety" $library
 }
 
-# all_programs FOLDER: all of them, as they were built into a folder.
+# all_programs FOLDER: runs all programs that were built into a folder.
 all_programs() {
     local program
     for program in Smoke HookSafety $(ls Examples); do run_program "$1" "$program"; done
@@ -63,7 +63,7 @@ release_programs() {
     all_programs $build/release/release
 }
 
-# The leak that Notes plants fails its tests, with the view, the line and a picture.
+# The planted leak of Notes fails its tests, with the view, the line and a picture.
 planted_leak() {
     local printed=$logs/planted.txt pictures=$logs/pictures
     rm -rf "$pictures"
@@ -85,7 +85,7 @@ mode() {
     all_programs "$folder/release"
 }
 
-# The same with a runtime that is linked in; one program after the other, because there is no such Swift Testing for tests.
+# The same with a linked-in runtime. One program after the other, because Swift Testing cannot be linked so for tests.
 static_mode() {
     local folder=$build/modes/static program
     for program in Smoke HookSafety $(ls Examples); do
@@ -94,7 +94,7 @@ static_mode() {
     all_programs "$folder/release"
 }
 
-# A program loads two libraries, each of which links a copy of Tether, and lets both watch the same objects.
+# A program loads two libraries that each link a copy of Tether, and both observe the same objects.
 two_copies() {
     local products=$build/modes/release/release folder=$build/two-copies copy scope
     limited swift build -c release --scratch-path $build/modes/release --target Tether

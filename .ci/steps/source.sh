@@ -1,8 +1,8 @@
-# The sources as they are.
+# Steps that read the sources.
 
 top_level() {
     diff <(printf '%s\n' Examples Package.swift README.md Sources Tests) <(ls)
-    # Where README.md is shown, a longer line of code is cut off.
+    # A page that shows README.md cuts off longer lines of code.
     (! awk '/^```/ { code = !code } code && length > 92' README.md | grep .)
     # Hidden files are free, except for build products.
     git ls-files '.build*' '.swiftpm*' | (! grep .)
@@ -19,7 +19,7 @@ citations() {
         fi
     done
     echo "$count lines of the contract were looked for."
-    # A test of many lines says little about each of them. A name stands behind `func`, or on a line of its own.
+    # A test of many lines says little about each. A name is behind `func`, or on a line of its own.
     if grep -rnE --include='*.swift' '^( *(@Test.* )?(private )?func| +) *`([A-Z][0-9]+ ){4}' Tests; then
         echo 'These tests cite more than three lines.'
         missing=1

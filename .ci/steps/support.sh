@@ -1,6 +1,6 @@
-# How steps run, and what they share.
+# The run of a step, and functions that steps share.
 
-# Whether a step is to run. Prints its name instead, where the steps are only listed.
+# Whether a step was chosen. If the steps are only listed, prints the step's name instead.
 is_chosen() {
     if ((is_list)); then printf '%-18s %-8s %s\n' "$1" "$kind" "$2"; return 1; fi
     if ((${#chosen[@]})); then [[ " ${chosen[*]} " == *" $1 "* ]]; else [[ $kind == "$wanted" ]]; fi
@@ -14,13 +14,13 @@ beside() {
     run_step "$@" &
 }
 
-# Waits until at most a number of steps are left in the background. When one has failed, the others may end.
+# Waits until at most a number of steps run in the background. After a failure, the other steps may end.
 wait_for_running() {
     while (($(jobs -rp | wc -l) > $1)); do wait -n || true; done
     [[ ! -e $logs/failed ]] || { wait; exit 1; }
 }
 
-# Runs a step's command. What it prints is kept in a file, and shown if it fails.
+# Runs a step's command. Its output goes into a file, which is shown after a failure.
 run_step() {
     local name=$1 sentence=$2 begin=$SECONDS status log took TIMEFORMAT='%U + %S'
     shift 2
@@ -40,18 +40,18 @@ run_step() {
         exit 1
     fi
     echo "$name ($sentence): $took"
-    # The totals of test runs, and the step's own summary, are worth reading even if nothing failed.
+    # The totals of test runs, and the step's summary, are shown also after a success.
     totals "$log"
     [[ ! -s $logs/$name.summary ]] || cat "$logs/$name.summary"
 }
 
-# failures LOG: what failed, once each: issues of Swift Testing, failures of XCTest, compiler errors and traps. Known
-# issues are left out: leaks planted on purpose.
+# failures LOG: the failures, once each: issues of Swift Testing, failures of XCTest, compiler errors and traps. Known issues,
+# which are leaks planted on purpose, are left out.
 failures() {
     grep -aE '^✘ |(^|[^a-z])error: |Fatal error' "$1" | grep -av 'known issue' | awk '!seen[$0]++' | tail -n 15 || true
 }
 
-# totals LOG...: the last lines of test runs: those of Swift Testing, and XCTest's last, which is the total of its suites.
+# totals LOG...: the last lines of test runs: Swift Testing's, and XCTest's last line, which has the total of its suites.
 totals() {
     awk '/Test run with [1-9][0-9]* tests.* passed/ { print } /Executed [1-9][0-9]* tests?, with/ { total = $0 }
         END { if (total) print total }' "$@"
@@ -71,8 +71,8 @@ run_steps() {
     echo "All checks passed: $SECONDS s"
 }
 
-# Runs a command that may not hang. `swift test` starts the tests in a process group of their own, which would outlive it.
-# Therefore the command gets a session, which is ended as a whole.
+# Runs a command with a limit of time. `swift test` starts the tests in a separate process group, which would outlive the
+# command. Therefore the command gets a session, which is ended as a whole.
 limited() {
     local session process status=0
     setsid timeout --kill-after=10 $limit "$@" &
@@ -81,7 +81,7 @@ limited() {
     if ((status == 124 || status == 137)); then
         echo "Still running after $limit s: $*"
         for process in /proc/[0-9]*; do
-            # After the name, which may hold anything: state, parent, group, session.
+            # The fields after the name, which may hold any text: state, parent, group, session.
             if [[ $(sed 's/.*) //' "$process/stat" 2>/dev/null | cut -d' ' -f4) == "$session" ]]; then
                 kill -KILL "${process#/proc/}" 2>/dev/null || true
             fi
@@ -90,7 +90,7 @@ limited() {
     return $status
 }
 
-# once NAME COMMAND...: runs a build that several steps use, unless it has been built in this run.
+# once NAME COMMAND...: runs a build that several steps use, once in a run.
 once() {
     [[ ! -e $logs/$1.done ]] || return 0
     limited "${@:2}"

@@ -1,6 +1,6 @@
 # The tests, built in several ways.
 
-# Tests that call the compiler: what it says does not depend on how the tests were built.
+# Tests that call the compiler. The results do not depend on the build of the tests.
 compiler_tests="($(grep -rlE '\bCompiler\(' Tests --include='*Tests.swift' | sed 's#.*/##; s/\.swift$//' | paste -sd '|'))"
 
 # The commands of README.md.
@@ -32,14 +32,14 @@ litmus() {
     limited $build/release/release/Litmus
 }
 
-# That the benchmarks work, not how fast the machine is.
+# Checks that the benchmarks work, not the speed of the machine.
 benchmarks() {
     release_build
     limited $build/release/release/Benchmarks --quick --json "$logs/benchmarks.json"
     [[ -s $logs/benchmarks.json ]]
 }
 
-# The sanitizers see a race in whichever order the threads run. A part of the rounds is therefore enough.
+# The sanitizers find a race in any order of the threads. A part of the rounds is therefore enough.
 thread_sanitizer() {
     local round
     thread_build
@@ -63,7 +63,7 @@ leak_sanitizer() {
     TETHER_RACES=0.3 limited $test --skip TetherTestingTests --skip AddressReuseTests --skip "$compiler_tests"
     # The tests of leak verification leak on purpose.
     ASAN_OPTIONS='detect_leaks=0' limited $test --skip-build --filter TetherTestingTests
-    # The sanitizer keeps addresses from being used again for a while, which is what these tests need.
+    # By default the sanitizer delays the reuse of addresses, which these tests need.
     ASAN_OPTIONS='detect_leaks=1 quarantine_size_mb=0 thread_local_quarantine_size_kb=0' \
         limited $test --skip-build --filter AddressReuseTests
     # LeakFreedom leaks on purpose.
@@ -72,7 +72,7 @@ leak_sanitizer() {
     done
 }
 
-# What the tests execute, without races, storms and models, which execute some of it by chance; threads share the counters.
+# The code that the tests execute, without races, storms and models, which execute code by chance. Threads share the counters.
 coverage() {
     local folder=$build/coverage
     limited swift test --enable-code-coverage --scratch-path "$folder" --skip Race --skip Storm --skip ModelTests \
@@ -82,7 +82,7 @@ coverage() {
         >"$logs/coverage.summary"
 }
 
-# Diagnoses of a model that other threads change meanwhile.
+# Diagnoses of a model that other threads change at the same time.
 changing_model() {
     export TETHER_DIAGNOSIS=60
     debug_build
@@ -94,7 +94,7 @@ long_model() { TETHER_MODEL_OPERATIONS=20000000 TETHER_TEST_LIMIT=$limit test_re
 
 long_storms() { TETHER_STORM=100 TETHER_TEST_LIMIT=$limit test_release --filter StormTests; }
 
-# Under the optimiser, which moves what a debug build leaves where it is.
+# Optimised builds, in which the compiler moves accesses that a debug build leaves in place.
 long_races() {
     local round options=(-c release -Xswiftc -enable-testing --sanitize=thread --scratch-path "$build/thread-release")
     limited swift build --build-tests "${options[@]}"
@@ -102,7 +102,7 @@ long_races() {
     for round in {1..50}; do limited swift test --skip-build "${options[@]}" --filter 'Race|Cycle|Wait'; done
 }
 
-# Tests run side by side, in an order that differs from run to run. One run on each processor makes it differ more.
+# Tests run side by side, in an order that differs from run to run. A run on each processor varies the order more.
 fifty_times() {
     debug_build
     seq 50 >"$logs/rounds"
