@@ -76,7 +76,7 @@ extension Notification.Name {
         print(center.audit())
         await token.cancelAndWait()
         // Pending at the switch, and so dropped by the end, unless the queue was quicker.
-        #expect(log.entries.last?.contains("modelDidChange  any     its token  main") == true)
+        #expect(log.entries.last?.contains("modelDidChange  its token  main") == true)
     }
 
     @Test func `O7 L1 an owner's observers are printed`() {
