@@ -12,6 +12,22 @@ struct Diagnosis {
     let objects: [LeakTracker.Tracked]
     /// How long the search for holders may take.
     let limit: Duration
+    /// The tasks, loops and closures of each owner, by the owner's address.
+    private let work: [UInt: [WatchedRegistration]]
+
+    init(
+        registrations: [WatchedRegistration], objects: [LeakTracker.Tracked], limit: Duration
+    ) {
+        self.registrations = registrations
+        self.objects = objects
+        self.limit = limit
+        var work: [UInt: [WatchedRegistration]] = [:]
+        for registration in registrations where registration.work != nil {
+            guard let owner = registration.owner else { continue }
+            work[owner, default: []].append(registration)
+        }
+        self.work = work
+    }
 
     /// A finding for each object, then for each observer without an owner.
     func findings(observers: [WatchedRegistration]) -> [Finding] {
@@ -176,10 +192,8 @@ struct Diagnosis {
 
     /// Some of the running tasks of an owner, whose local variables may hold the owner.
     private func suspects(_ owner: LeftObject) -> String {
-        let tasks = registrations.lazy.filter { registration in
-            registration.work != nil && registration.owner == owner.heap.address
-                && registration.isRunning
-        }.prefix(3).map(\.handlerDescription)
+        let running = work[owner.heap.address, default: []].lazy.filter(\.isRunning)
+        let tasks = running.prefix(3).map(\.handlerDescription)
         return tasks.isEmpty
             ? ""
             : "\(tasks.joined(separator: ", or ")), which still runs (a `guard let self` before its loop?), "
