@@ -27,7 +27,7 @@ struct Returning: Modelled {
     static let code = [
         Code(
             "Tether/Core/Delivery/HandlerExecution.swift", "func begin(", "func endUnlessAwaited(",
-            "func awaitReturn(",
+            "func requestLockedReturn(",
             "bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)",
             "bits.compareExchange(expected: Self.running, desired: 0, "
                 + "ordering: .acquiringAndReleasing)",
@@ -36,8 +36,9 @@ struct Returning: Modelled {
             "bits.store(0, ordering: .releasing)"),
         Code(
             "Tether/Core/Delivery/PendingDeliveries.swift", "func deliver(", "func begin(",
-            "execution.endUnlessAwaited()", "let isRunning = execution.awaitReturn()",
-            "forCall: isRunning ? registration : nil", "effects.release(forCall)"),
+            "execution.endUnlessAwaited()", "let isRunning = execution.requestLockedReturn()",
+            "if isRunning { state.extras.keptForCall = registration }",
+            "effects.release(state.extras.keptForCall.take())"),
     ]
 
     /// `PendingDeliveries.begin`: whether the handler is called.
@@ -64,7 +65,7 @@ struct Returning: Modelled {
         if isKept { release() }
     }
 
-    /// `Registration.finish`, with `PendingDeliveries.end(of:)` and `awaitReturn()`.
+    /// `Registration.finish`, with `PendingDeliveries.end(of:)` and `requestLockedReturn()`.
     func end() {
         var isRunning = false
         lock.withLock {

@@ -332,6 +332,7 @@ struct DeliveryQueue: Sendable {
     /// each delivery, so that other work of the queue runs between the deliveries. With batching,
     /// one.
     mutating func move(to order: DeliveryOrder) -> Range<UInt64> {
+        defer { checkInvariants() }
         let moved = removeAll()
         self.order = order
         firstOnTarget = end
@@ -340,14 +341,9 @@ struct DeliveryQueue: Sendable {
         for delivery in moved {
             _ = store(Slot(delivery: delivery, isLate: true))
         }
-        if order == .batch, !isEmpty {
-            waitingBlock = firstOnTarget
-        }
-        checkInvariants()
-        if order == .batch, !isEmpty {
-            return firstOnTarget..<firstOnTarget + 1
-        }
-        return firstOnTarget..<end
+        guard order == .batch, !isEmpty else { return firstOnTarget..<end }
+        waitingBlock = firstOnTarget
+        return firstOnTarget..<firstOnTarget + 1
     }
 
     @inline(__always)

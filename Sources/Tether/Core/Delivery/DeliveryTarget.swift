@@ -91,5 +91,5 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
     }
 
     /// The target's kind and, if any, the queue's name.
-    public var description: String { (queue ?? .postingThread).description }
+    public var description: String { queue?.description ?? "posting thread" }
 }

@@ -10,14 +10,14 @@ internal import Synchronization
 /// ```
 ///            begin                       endUnlessAwaited: true
 ///   idle ───────────▶ running ────────────────────────────────────▶ idle
-///                        │ awaitReturn: true
+///                        │ requestLockedReturn: true
 ///                        ▼               endUnlessAwaited: false, then end() under the lock
 ///                     awaited ────────────────────────────────────▶ idle
 /// ```
 ///
-/// *Protocol*: `begin`, `awaitReturn` and `end` are called under the lock; `endUnlessAwaited` is
-/// called by the thread of the call, without the lock. Of `awaitReturn` and `endUnlessAwaited` one
-/// comes first. Either the return finds the request and takes the lock, or the request finds no
+/// *Protocol*: `begin`, `requestLockedReturn` and `end` are called under the lock;
+/// `endUnlessAwaited` is called by the thread of the call, without the lock. Of
+/// `requestLockedReturn` and `endUnlessAwaited` one comes first. Either the return finds the request and takes the lock, or the request finds no
 /// call and its caller does the work itself. In both cases the work is done once, after the
 /// handler's last access: each exchange acquires and releases.
 /// Tests/Litmus/Protocols/Returning.swift checks all interleavings.
@@ -29,7 +29,7 @@ struct HandlerExecution: ~Copyable, Sendable {
     private static let awaited: UInt8 = 2
 
     /// Begins a call. `awaited`: whether work waits for the return already, so that nobody will ask
-    /// again by `awaitReturn`. Called under the lock, while no call is under way.
+    /// again by `requestLockedReturn`. Called under the lock, while no call is under way.
     @inline(__always)
     func begin(awaited: Bool) {
         if awaited {
@@ -50,9 +50,9 @@ struct HandlerExecution: ~Copyable, Sendable {
     /// Ends an awaited call, under the lock.
     func end() { bits.store(0, ordering: .releasing) }
 
-    /// Asks the return of a running handler to take the lock. Returns false if no handler runs.
-    /// Called under the lock.
-    func awaitReturn() -> Bool {
+    /// Has the return of a running handler take the lock. Returns false if no handler runs: then
+    /// nothing is requested. Called under the lock.
+    func requestLockedReturn() -> Bool {
         let old = bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing).oldValue
         if old & Self.running != 0 {
             return true

@@ -30,8 +30,8 @@ internal import Synchronization
 /// | Call by | Kept by | Released by |
 /// |---|---|---|
 /// | a post, or an unmuting | the garbage of the center, because of the hazard pointer | the post's end |
-/// | a block | `PendingDeliveries.Lifetime.ended(forCall:)` | the handler's return |
-/// | a block that waits | `Lifetime.ended(forBlocks:)` keeps the pending deliveries | the last block |
+/// | a block | `PendingDeliveries.Extras.keptForCall` | the handler's return |
+/// | a block that waits | `Extras.keptForBlocks` keeps the pending deliveries | the last block |
 /// | a foreign center | a reference in the closure's stack frame | the closure's return |
 /// | an async call | `AsyncRun` | the end of the task's call |
 ///
@@ -120,13 +120,13 @@ internal import Synchronization
     final var madePending: PendingDeliveries {
         if isRouted, let pending { return pending }
         defer { center.noteRouted(self) }
-        return makePending(on: .postingThread)
+        return makePending(on: nil)
     }
 
-    /// Makes pending deliveries on a target. Called before the registration is added to its center,
+    /// Makes pending deliveries on a target; `nil` for the posting thread. Called before the registration is added to its center,
     /// or by a switch.
     @discardableResult
-    final func makePending(on target: BoundTarget) -> PendingDeliveries {
+    final func makePending(on target: BoundTarget?) -> PendingDeliveries {
         defer {
             // An end that came before has not found the pending deliveries.
             let old = state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing).oldValue
@@ -160,11 +160,11 @@ internal import Synchronization
                 Events.report(.switched(to: target, at: registration.site))
             }
         }
-        if target.isPostingThread {
-            PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
-        } else {
+        if let queue = target.queue {
             PendingDeliveries.redirect(
-                registrations.map(\.madePending), to: target.queue?.copy(forObserver: true))
+                registrations.map(\.madePending), to: queue.copy(forObserver: true))
+        } else {
+            PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
         }
     }
 

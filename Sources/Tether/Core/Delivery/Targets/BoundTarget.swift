@@ -19,10 +19,10 @@ final class WaitingCount: Sendable {
 }
 
 /// The place of the blocks, and the way to the place: the content of a `DeliveryTarget`, and an
-/// observer's target.
+/// observer's target. The posting thread takes no blocks, and is `nil` in both.
 ///
-/// This class itself is the posting thread. Each subclass puts blocks on one kind of queue. A
-/// target has no queue and no lock of its own: the place decides the order (D4).
+/// Each subclass puts blocks on one kind of queue. A target has no queue and no lock of its own:
+/// the place decides the order (D4).
 /// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
     /// Whether a post on the target calls the handler there.
@@ -33,6 +33,15 @@ class BoundTarget: @unchecked Sendable {
         case unlessPending
         /// Also if deliveries are pending (T3).
         case always
+
+        /// The rule of a target; `nil` for the posting thread.
+        init(of target: BoundTarget?) {
+            if let target {
+                self = target.isInline
+            } else {
+                self = .unlessPending
+            }
+        }
     }
 
     /// Where blocks run one behind the other. The kind counts, too: one object may be actor and
@@ -41,9 +50,6 @@ class BoundTarget: @unchecked Sendable {
         let queue: ObjectIdentifier
         let kind: ObjectIdentifier
     }
-
-    static let postingThread = BoundTarget(
-        place: ObjectIdentifier(BoundTarget.self), .unlessPending)
 
     /// The identity of the queue. A post makes one block for each place. A switch within a place
     /// changes nothing, so parameters of `schedule` belong to the place.
@@ -81,7 +87,7 @@ class BoundTarget: @unchecked Sendable {
     }
 
     /// As in `DeliveryTarget.description`. May call the user's code.
-    var description: String { "posting thread" }
+    var description: String { "target" }
 
     final var batchingSuffix: String { order == .batch ? ", batching" : "" }
 
@@ -90,7 +96,7 @@ class BoundTarget: @unchecked Sendable {
 
     /// Puts a block on the queue. May call the user's code. `__owned` gives the block away without
     /// a retain, and unlike `consuming` lets a closure capture it.
-    func schedule(_ block: __owned Block) {}
+    func schedule(_ block: __owned Block) { block.drop() }
 
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }
@@ -101,8 +107,6 @@ class BoundTarget: @unchecked Sendable {
     /// The deliveries that wait at the place for a center's observers with the rule of D3; `nil`
     /// without the rule.
     func waiting(in center: CenterCore) -> WaitingCount? { nil }
-
-    final var isPostingThread: Bool { self === BoundTarget.postingThread }
 
     final var place: Place { Place(queue: queue, kind: ObjectIdentifier(type(of: self))) }
 

@@ -1,0 +1,100 @@
+internal import Foundation
+
+// Muting and unmuting one or several observers (D9). `Muting` counts the mutings of one observer.
+//
+// The state of each observer is protected by the lock of its pending deliveries, and two observers
+// are never locked at the same time. An unmuting of several observers is like one post: first each
+// observer is unmuted under its lock, then the blocks are submitted, and then the handlers of the
+// unmuting thread are called. A post that comes between is handled after the kept notification,
+// because the block of a kept notification is late; see `DeliveryOrder`.
+
+extension PendingDeliveries {
+    /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the
+    /// notification.
+    func keep(
+        _ notification: Notification, _ row: String, in state: inout State, _ post: inout Post
+    ) {
+        guard state.extras.muting.keepsNewest else {
+            return countDrop(of: notification, because: .muted, in: &state)
+        }
+        let delivery = post.delivery(of: notification, waitsSince: waitBegins(row))
+        if let displaced = state.extras.muting.keep(delivery) {
+            drop(displaced, because: .muted, in: &state, &post.effects)
+        }
+    }
+
+    var isMuted: Bool { state.withLock { $0.isMuted } }
+
+    /// The place of the kept notification in posting order.
+    var placeOfKept: PostingPlace? { state.withLock { $0.kept?.posted } }
+
+    func mute(by muter: Muting.Muter, keepingNewest: Bool) {
+        state.withLock { $0.extras.muting.begin(by: muter, keepingNewest: keepingNewest) }
+    }
+
+    /// Ends one muting of each observer. Returns false if the token has not muted. The kept
+    /// notifications are delivered as if by one post, made now.
+    static func unmute(_ observers: [PendingDeliveries], by muter: Muting.Muter) -> Bool {
+        var effects = Effects()
+        var calls: [InlineCall] = []
+        for pending in observers {
+            guard pending.unmute(by: muter, &effects, &calls) else { return false }
+        }
+        effects.perform()
+        unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
+            var previous: UInt = 0
+            for call in calls {
+                unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)
+            }
+        }
+        for call in calls {
+            call.pending.change { state, _ in state.extras.unmutingCalls -= 1 }
+        }
+        return true
+    }
+
+    /// A call of a handler with its kept notification, on the unmuting thread.
+    private struct InlineCall {
+        let pending: PendingDeliveries
+        let registration: Registration
+        let delivery: Delivery
+    }
+
+    private func unmute(
+        by muter: Muting.Muter, _ effects: inout Effects, _ calls: inout [InlineCall]
+    ) -> Bool {
+        state.withLock { state in
+            if state.hasEnded { return true }
+            switch state.extras.muting.end(by: muter) {
+            case .refused:
+                // The owner has not muted an observer that was attached later.
+                return muter == .owner
+            case .stillMuted, .over(nil):
+                return true
+            case .over(let kept?):
+                deliverKept(kept, in: &state, &effects, &calls)
+                return true
+            }
+        }
+    }
+
+    private func deliverKept(
+        _ delivery: Delivery, in state: inout State, _ effects: inout Effects,
+        _ calls: inout [InlineCall]
+    ) {
+        effects.release(delivery.stored)
+        guard let registration = registration.take() else { return }
+        if !registration.claimForDelivery() {
+            // R7: only now is a once observer used up.
+            drop(delivery, because: .usedUp, in: &state, &effects)
+        } else if isCalledHere(state, .unmuting) {
+            state.extras.unmutingCalls += 1
+            calls.append(
+                InlineCall(pending: self, registration: registration, delivery: delivery))
+        } else {
+            var delivery = delivery
+            delivery.posted = PostingPlace.next()
+            append(delivery, isLate: true, to: &state, &effects)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+
+// What audits, leak checks and waiting calls read of an observer's pending deliveries. Each read is
+// one critical section of the observer's lock, so a report is of one moment (L1). Nothing here
+// changes a delivery.
+
+extension PendingDeliveries {
+    /// Returns the results of `body` for the pending notifications, oldest first, and for the kept
+    /// one. `body` is called under the lock, so the caller never releases the last reference to a
+    /// notification.
+    func mapNotifications<Result: Sendable>(_ body: @Sendable (Notification) -> Result) -> [Result]
+    {
+        state.withLock { state in
+            let deliveries = state.hasPending ? state.queue.deliveries : []
+            var results = deliveries.map { body($0.stored.notification) }
+            if let kept = state.kept {
+                results.append(body(kept.stored.notification))
+            }
+            return results
+        }
+    }
+
+    struct Report {
+        /// The reader of the report describes the target, because the user's code may compute the
+        /// name of a queue.
+        var target = DeliveryTarget.postingThread
+        var pending = 0
+        var kept = 0
+        var dropped: [DropReason: Int] = [:]
+        var muted = 0
+    }
+
+    /// The report, and the hook's counts at the same moment: an element on the way between the two
+    /// is in one of them.
+    func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
+        state.withLock { state in
+            var report = Report(
+                target: DeliveryTarget(state.destination.shown), pending: state.pendingCount)
+            if state.hasExtras {
+                report.kept = state.kept == nil ? 0 : 1
+                report.dropped = state.extras.dropped
+                report.muted = state.extras.muting.count
+            }
+            return (report, hook?.counts ?? (0, [:]))
+        }
+    }
+
+    /// Whether deliveries wait on the caller's own target.
+    var waitsForCaller: Bool {
+        state.withLock { $0.hasPending && $0.destination.isCurrent }
+    }
+
+    /// Retains an object until the observer is idle. Returns false if so already.
+    func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
+        state.withLock { state in
+            if state.hasEnded { return false }
+            if state.hasNothingToCall, !execution.requestLockedReturn() { return false }
+            state.extras.idleSignals.append(signal)
+            return true
+        }
+    }
+
+    func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
+        change { state, effects in
+            state.extras.idleSignals.removeAll { $0 === signal }
+            effects.release(signal)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// The state of one observer's pending deliveries: a value without a lock, which `PendingDeliveries`
+// protects.
+
+extension PendingDeliveries {
+    /// Where blocks go.
+    enum Destination: Sendable {
+        /// No blocks: each post calls the handler.
+        case postingThread
+        case on(BoundTarget)
+        /// The posting thread becomes the target when the observer is idle. Until then posts join
+        /// the deliveries on the old target.
+        case leaving(BoundTarget)
+
+        init(_ target: BoundTarget?) {
+            if let target {
+                self = .on(target)
+            } else {
+                self = .postingThread
+            }
+        }
+
+        /// The target of blocks; `nil` for the posting thread.
+        var target: BoundTarget? {
+            switch self {
+            case .postingThread: nil
+            case .on(let target), .leaving(let target): target
+            }
+        }
+
+        /// The target as it was set last.
+        var shown: BoundTarget? {
+            switch self {
+            case .on(let target): target
+            case .postingThread, .leaving: nil
+            }
+        }
+
+        /// The state until the observer is idle, and the posting thread becomes the target.
+        var withoutTarget: Destination {
+            switch self {
+            case .postingThread: .postingThread
+            case .on(let target), .leaving(let target): .leaving(target)
+            }
+        }
+
+        var isLeaving: Bool {
+            if case .leaving = self { true } else { false }
+        }
+
+        /// Whether the caller is where the handler runs.
+        var isCurrent: Bool {
+            switch self {
+            case .postingThread: true
+            case .on(let target), .leaving(let target): target.isCurrent
+            }
+        }
+    }
+
+    enum Lifetime: Sendable {
+        case live
+        /// The observer ends when idle: its sender has been deallocated (M5), or it finishes and
+        /// takes no further post (R11).
+        case endsWhenIdle(EndCause)
+        case ended
+    }
+
+    /// The part of the state that most observers never need.
+    struct Extras: Sendable {
+        var muting = Muting()
+        var dropped: [DropReason: Int] = [:]
+        /// The numbers of blocks on the present target that began during a call of the handler.
+        var skipped = FIFO<UInt64>()
+        /// The number of kept notifications that an unmuting is about to deliver on its own thread.
+        var unmutingCalls = 0
+        /// Objects to release when the observer is idle.
+        var idleSignals: [any AnyObject & Sendable] = []
+        /// After the end, until the last waiting block has begun or is dropped: this object.
+        var keptForBlocks: PendingDeliveries?
+        /// After the end, until a running handler returns.
+        var keptForCall: Registration?
+    }
+
+    /// Protected by `state`'s lock. Small, because most observers with a target wait for a post,
+    /// and have no delivery.
+    struct State: ~Copyable, Sendable {
+        private var madeQueue = OnDemand<DeliveryQueue>()
+        private var madeExtras = OnDemand<Extras>()
+        var destination: Destination
+        /// The waiting deliveries of the center's observers at the target's place, and how many of
+        /// `queue` are in it.
+        var waiting: WaitingCount?
+        private var counted = 0
+        /// The number of blocks that have neither begun nor been dropped, on all targets so far.
+        var waitingBlocks = 0
+        var lifetime = Lifetime.live
+        /// The target's, here because posts write the memory of the target's reference count.
+        var isInline: BoundTarget.Inline
+        /// Whether the call under way was begun on an earlier target. Then nothing is called inline
+        /// until that call returns.
+        var isCallElsewhere = false
+
+        init(on target: BoundTarget?, in center: CenterCore) {
+            destination = Destination(target)
+            isInline = BoundTarget.Inline(of: target)
+            waiting = target?.waiting(in: center)
+        }
+
+        /// The pending deliveries, made by the first change.
+        var queue: DeliveryQueue {
+            @inline(__always)
+            mutating _modify {
+                madeQueue.make(DeliveryQueue(destination.target?.order ?? .serial))
+                yield &madeQueue.value
+            }
+            @inline(__always)
+            _read {
+                yield madeQueue.value
+            }
+        }
+
+        var hasQueue: Bool { madeQueue.isMade }
+
+        @inline(__always)
+        var hasPending: Bool { madeQueue.isMade && !madeQueue.value.isEmpty }
+
+        var pendingCount: Int { madeQueue.isMade ? madeQueue.value.count : 0 }
+
+        /// The rare part, made by the first change.
+        var extras: Extras {
+            @inline(__always)
+            mutating _modify {
+                madeExtras.make(Extras())
+                yield &madeExtras.value
+            }
+            @inline(__always)
+            _read {
+                yield madeExtras.value
+            }
+        }
+
+        @inline(__always)
+        var hasExtras: Bool { madeExtras.isMade }
+        @inline(__always)
+        var isMuted: Bool { hasExtras && extras.muting.isMuted }
+        var kept: Delivery? { hasExtras ? extras.muting.kept : nil }
+        @inline(__always)
+        var hasSkipped: Bool { hasExtras && !extras.skipped.isEmpty }
+
+        /// Whether no delivery is pending, and no unmuting is about to call the handler.
+        @inline(__always)
+        var hasNothingToCall: Bool {
+            if hasPending { return false }
+            return !hasExtras || extras.unmutingCalls == 0
+        }
+
+        /// Counts a change of the queue at the target's place.
+        @inline(__always)
+        mutating func countWaiting() {
+            guard let waiting else { return }
+            waiting.add(pendingCount - counted)
+            counted = pendingCount
+        }
+
+        /// Counts the queue at the target's place, and no longer at the old target's. At the same
+        /// place the deliveries stay counted, so that no post sees none meanwhile.
+        mutating func count(at place: WaitingCount?) {
+            if place === waiting { return }
+            waiting?.add(-counted)
+            waiting = place
+            counted = 0
+        }
+
+        var hasEnded: Bool {
+            if case .ended = lifetime { true } else { false }
+        }
+
+        /// Why the observer will end when it is idle, if so.
+        var causeOfEndWhenIdle: EndCause? {
+            if case .endsWhenIdle(let cause) = lifetime { cause } else { nil }
+        }
+
+        var takesPosts: Bool { !hasEnded && causeOfEndWhenIdle != .finished }
+
+        /// Whether the observer has work for the moment when it is idle.
+        var hasWorkWhenIdle: Bool {
+            if causeOfEndWhenIdle != nil || destination.isLeaving { return true }
+            return hasExtras && !extras.idleSignals.isEmpty
+        }
+    }
+}
