@@ -33,7 +33,8 @@ internal import Synchronization
     let reclamation = Reclamation()
     /// Odd during the replacement of a keyed registration, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
-    /// The names' cache for posts. The registry retains the cache.
+    /// The names' cache for posts; 0 before the first post, and during a trace. The registry retains
+    /// the cache.
     let cache = Atomic<UInt>(0)
     /// The node of observers of any name. The registry retains the node.
     let anyName: Unmanaged<NameNode>
@@ -59,18 +60,17 @@ internal import Synchronization
         // SAFETY: the registry retains the node as long as the core lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
         state = Locked(State(registry: registry), rank: .center)
-        // First, or `followTrace` could miss the core.
         CenterCore.all.withLock { $0[address] = Unowned(self) }
-        state.withLock { publishCache(of: $0.registry) }
     }
 
     deinit { _ = CenterCore.all.withLock { $0.removeValue(forKey: address) } }
 
-    /// Shows posts the registry's cache. During a trace the cache stays hidden, so no post takes
-    /// the untraced path.
+    /// Shows posts the registry's cache, if it is made. During a trace the cache stays hidden, so no
+    /// post takes the untraced path.
     func publishCache(of registry: borrowing Registry) {
+        guard let made = registry.cache else { return }
         // SAFETY: the registry retains the cache as long as the core lives.
-        let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
+        let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque())
         cache.store(Events.areTraced ? 0 : address, ordering: .sequentiallyConsistent)
     }
 
@@ -355,14 +355,15 @@ extension CenterCore {
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
         let begun = Events.areTraced ? Events.report(.post(name)) : 0
         let (found, released) = state.withLock { state -> (Registry.Matches, Registry.Unlinked) in
-            // Hidden by an ended trace, or by a trace of the process that forked this process.
-            if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
-                publishCache(of: state.registry)
-            }
             // A displaced entry is garbage until posts under way end. The limit bounds a long
             // post's garbage (M9).
             let matches = state.registry.matches(
                 name: name, mayDisplace: state.garbage.count < 64, sender: sender)
+            // Made by this post, or hidden by an ended trace, also of the process that forked this
+            // process.
+            if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
+                publishCache(of: state.registry)
+            }
             return (matches, retireUnlinked(in: &state))
         }
         withExtendedLifetime(released) {}

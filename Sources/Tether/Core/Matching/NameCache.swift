@@ -4,7 +4,7 @@ internal import Synchronization
 /// The cache of one center's names. Posts read the cache without a lock.
 ///
 /// Its keys are the *bits* of strings, not their text, because nearly all names are static
-/// constants. The cache has 256 slots, 2 kB, for ever. A string has four possible slots; a name has
+/// constants. The cache has 256 slots, 2 kB, from the center's first post on. A string has four possible slots; a name has
 /// up to four cached strings. The cache also has names without observers, so posts of such names
 /// are cheap.
 ///

@@ -9,7 +9,7 @@ internal import Synchronization
 ///         NameNode  -> Bucket of (name, any sender), and a Bucket for each sender
 ///           Bucket    -> slots with the registrations, in registration order
 ///       anyName: the node of observers of any name
-///       cache: strings to nodes, for posts that take no lock
+///       cache: strings to nodes, for posts that take no lock; made by the first post
 ///       senders: the buckets of each sender, for its end
 ///       keyed: the registrations that have a key
 ///
@@ -28,7 +28,7 @@ internal import Synchronization
     private var names = HashChains<NameNode>()
     let anyName = NameNode(name: nil, hash: 0)
     private(set) var keyed: [ObserverKey: Registration] = [:]
-    let cache = NameCache()
+    private(set) var cache: NameCache?
     private var senders: [SenderKey: [ObjectIdentifier: Bucket]] = [:]
     private var lastID: UInt64 = 0
     private(set) var count = 0
@@ -93,6 +93,10 @@ internal import Synchronization
     mutating func matches(
         name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
     ) -> Matches {
+        // A center of one document may have no post in its life, so its memory stays small.
+        if cache == nil {
+            cache = NameCache()
+        }
         var matches = Matches()
         // SAFETY: the registry retains the node.
         let node = unsafe node(of: name, willBeObserved: false, mayDisplace: mayDisplace)?
@@ -218,16 +222,13 @@ internal import Synchronization
         let bits = StringBits(name.rawValue)
         // SAFETY: the cache only changes under the lock that the caller has; `names` retains the
         // nodes of its entries.
-        if let cached = unsafe cache.find(bits) {
+        if let cached = unsafe cache?.find(bits) {
             return unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node }
         }
         let hash = UInt(bitPattern: name.rawValue.hashValue)
         let known = unsafe names.find(hash) { $0.name == name }
-        let hasPlace = unsafe known?._withUnsafeGuaranteedRef {
-            $0.isObserved && $0.cached.isEmpty && cache.hasPlace(for: bits)
-        }
         let isNew = unsafe known == nil && willBeObserved
-        let isCached = hasPlace == true || (!isNew && cache.admits() && mayDisplace)
+        let isCached = unsafe admits(bits, of: known, isNew: isNew, mayDisplace: mayDisplace)
         guard unsafe known != nil || isNew || isCached else { return nil }
         let node = unsafe known ?? names.insert(NameNode(name: name, hash: hash))
         if isCached {
@@ -236,13 +237,26 @@ internal import Synchronization
         return unsafe node
     }
 
+    /// Whether a string that the cache does not have gets an entry there.
+    private func admits(
+        _ bits: StringBits, of known: Unmanaged<NameNode>?, isNew: Bool, mayDisplace: Bool
+    ) -> Bool {
+        guard let cache else { return false }
+        // SAFETY: the registry retains the node.
+        let hasPlace = unsafe known?._withUnsafeGuaranteedRef {
+            $0.isObserved && $0.cached.isEmpty && cache.hasPlace(for: bits)
+        }
+        if hasPlace == true { return true }
+        return !isNew && cache.admits() && mayDisplace
+    }
+
     private mutating func insertIntoCache(_ cached: CachedName) {
         let node = unsafe cached.node.takeUnretainedValue()
         node.cached.append(cached)
-        if let displaced = cache.insert(cached) { forget(displaced) }
+        if let displaced = cache?.insert(cached) { forget(displaced) }
         if node.cached.count > NameNode.mostCached {
             let oldest = node.cached[0]
-            cache.remove(oldest)
+            cache?.remove(oldest)
             forget(oldest)
         }
     }
@@ -258,7 +272,7 @@ internal import Synchronization
 
     /// Unlinks a node without observers, with its entries in the cache.
     private mutating func discard(_ node: NameNode) {
-        for cached in node.cached { cache.remove(cached) }
+        for cached in node.cached { cache?.remove(cached) }
         // The node retains its entries, and its bucket for any sender.
         if let removed = names.remove(node) { unlinked.append(removed) }
     }

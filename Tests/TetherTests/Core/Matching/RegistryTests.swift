@@ -59,7 +59,7 @@ import Testing
     }
 
     private func isCached(_ name: Notification.Name, in registry: Registry) -> Bool {
-        unsafe registry.cache.find(StringBits(name.rawValue)) != nil
+        unsafe registry.cache?.find(StringBits(name.rawValue)) != nil
     }
 
     @Test
