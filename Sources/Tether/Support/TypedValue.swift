@@ -6,10 +6,13 @@
 final class TypedValue: Hashable, @unchecked Sendable {
     private let type: ObjectIdentifier
     private let value: AnyHashable
+    /// Kept, because a table hashes its key at each search.
+    private let hash: Int
 
     init(_ value: any Hashable) {
         type = ObjectIdentifier(Swift.type(of: value))
         self.value = AnyHashable(value)
+        hash = value.hashValue
     }
 
     /// A value of any type; `nil` if the type is not `Hashable`, or on another actor only.
@@ -23,7 +26,7 @@ final class TypedValue: Hashable, @unchecked Sendable {
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(type)
-        hasher.combine(value)
+        hasher.combine(hash)
     }
 
     var description: String { String(reflecting: value.base) }
