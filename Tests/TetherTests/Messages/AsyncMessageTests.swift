@@ -210,6 +210,25 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test
+    func `R7 T2 a cancelled notification that makes no message leaves a once observer to the next`()
+    {
+        let (log, queue) = (log, OperationQueue())
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let token = center.observe(for: .didLoad, on: .operationQueue(queue), once: true) {
+            log.add("called \($0.number)")
+        }
+        center.post(name: AlbumDidLoad.name, object: nil)
+        queue.cancelAllOperations()
+        for number in 1...2 { center.post(AlbumDidLoad(number: number)) }
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == ["called 1"])
+        #expect(!token.isActive)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test
     func `O2 O3 an owner is held while its async handler runs, and ends its observers at its end`()
         async
     {

@@ -144,6 +144,28 @@ import Testing
         #expect(log.entries == [])
     }
 
+    @Test func `R11 R8 finish does not wait for a thread that is releasing the captures`() {
+        let (center, log) = (center, log)
+        let (isReleasing, goOn) = (Gate(), Gate())
+        let captured = Box<Ending?>(
+            Ending {
+                isReleasing.open()
+                goOn.pass()
+                log.add("released")
+            })
+        let token = center.observe(.sample) { [captured = captured.value] _ in
+            withExtendedLifetime(captured) {}
+        }
+        captured.drop()
+        let cancelling = JoinableThread { token.cancel() }
+        isReleasing.pass()
+        #expect(token.finish() == .finished)
+        log.add("finished")
+        goOn.open()
+        cancelling.join()
+        #expect(log.entries == ["finished", "released"])
+    }
+
     @Test func `R11 an owner and a center finish all of their observers`() async {
         let (center, log) = (center, Log<String>())
         let (owner, other) = (NSObject(), NSObject())

@@ -130,6 +130,34 @@ import Testing
         #expect(log.entries.last == 999)
     }
 
+    /// Calls a closure before the first job of each arming, and then waits as a `ManualScheduler`.
+    private final class Interposing: DeliveryScheduler {
+        let jobs = ManualScheduler()
+        private let next = Box<(@Sendable () -> Void)?>()
+
+        func arm(_ closure: @escaping @Sendable () -> Void) { next.set(closure) }
+
+        func schedule(_ job: @escaping @Sendable () -> Void) {
+            let closure = next.value
+            next.drop()
+            closure?()
+            jobs.schedule(job)
+        }
+    }
+
+    @Test
+    func `D9 a post made while a scheduler takes the kept notification's block comes after it`() {
+        let (center, scheduler) = (center, Interposing())
+        let token = observe(on: .custom(scheduler))
+        token.mute(keepingNewest: true)
+        center.post(.sample, number: 1)
+        scheduler.arm { center.post(.sample, number: 2) }
+        token.unmute()
+        #expect(scheduler.jobs.waiting == 2)
+        scheduler.jobs.runAll()
+        #expect(log.entries == [1, 2])
+    }
+
     // MARK: The payload of a kept notification
 
     private func payload(_ number: Int, _ body: @escaping @Sendable () -> Void = {}) -> Ending {

@@ -84,6 +84,22 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `D9 a muting by a handler of the same unmuting holds back only later posts`() {
+        let owner = Owner()
+        center.observe(.sample, owner: owner) { [log] owner, notification in
+            log.add("a\(notification.number)")
+            OwnerObservers(of: owner).mute()
+        }
+        observe(owner, "b")
+        mute(owner, keepingNewest: true)
+        center.post(.sample, number: 1)
+        unmute(owner)
+        #expect(log.entries == ["a1", "b1"])
+        center.post(.sample, number: 2)
+        #expect(log.entries == ["a1", "b1"])
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `D9 M9 muting an owner without observers leaves nothing`() {
         let owner = Owner()
         let probe = ObjectProbe(owner)

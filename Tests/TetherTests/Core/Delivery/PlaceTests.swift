@@ -208,6 +208,24 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `D3 D6 a delivery that a switch has moved away holds up no post`() async {
+        let (center, log, scheduler) = (center, log, ManualScheduler())
+        let moved = center.observe(.sample, on: .main) { _ in log.add("moved") }
+        let other = center.observe(.other, on: .main) { _ in log.add("inline") }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                onThreads({ center.post(.sample) })
+                moved.target = .custom(scheduler)
+                center.post(.other)
+                log.add("posted")
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+        scheduler.runAll()
+        #expect(log.entries == ["inline", "posted", "moved"])
+        withExtendedLifetime(other) {}
+    }
+
     @Test func `D3 a delivery for mainAsync and one of another center hold up no post`() async {
         let (center, other, log) = (center, ObserverCenter(), log)
         let tokens = [

@@ -31,4 +31,19 @@ import Tether
         token.cancel()
         #expect(new.object == nil)
     }
+
+    @Test func `R8 O2 an ended observer whose block waits does not retain its scheduler`() {
+        let center = ObserverCenter()
+        let scheduler = Weak<ManualScheduler>()
+        let token: NotificationObserver
+        do {
+            let made = ManualScheduler()
+            scheduler.object = made
+            token = center.observe(.sample, on: .custom(made)) { _ in }
+        }
+        center.post(.sample, number: 1)
+        #expect(scheduler.object?.waiting == 1)
+        token.cancel()
+        #expect(scheduler.object == nil)
+    }
 }
