@@ -27,6 +27,31 @@ extension Benchmark {
                 return owner
             }
         },
+        // At most 320 bytes.
+        Benchmark("bytes per registration with a target", size: "\(registrations)", goal: 1.35) {
+            let center = ObserverCenter()
+            let (a, b) = (Plain(), Plain())
+            let queue = DispatchQueue(label: "Benchmarks.memory")
+            let target = DeliveryTarget.dispatchQueue(queue)
+            return bytes {
+                (0..<registrations).map { _ in
+                    center.observe(.measured, on: target) { _ in withExtendedLifetime((a, b)) {} }
+                }
+            }
+        },
+        // At most 600 bytes.
+        Benchmark("bytes of a center without posts", size: "\(centers)", goal: 12.5) {
+            guard heap_bytes_in_use() > 0 else {
+                return .unavailable("this allocator does not tell what is in use")
+            }
+            let foundation = inUse(each: centers) {
+                (0..<centers).map { _ in NotificationCenter() }
+            }
+            let ours = inUse(each: centers) { (0..<centers).map { _ in ObserverCenter() } }
+            return withExtendedLifetime((foundation.kept, ours.kept)) {
+                .counted(ours.bytes, foundation.bytes, unit: "bytes")
+            }
+        },
         Benchmark(
             "bytes beside names that came and went", size: "1000, 20000", reference: "at first",
             goal: 1.5
@@ -57,6 +82,7 @@ extension Benchmark {
     ]
 
     private static let registrations = 100_000
+    private static let centers = 10_000
 
     private static func bytes(_ ours: () -> Any) -> Sides {
         guard heap_bytes_in_use() > 0 else {
@@ -80,10 +106,12 @@ extension Benchmark {
         }
     }
 
-    private static func inUse(_ body: () -> Any) -> (bytes: Double, kept: Any) {
+    private static func inUse(
+        each count: Int = registrations, _ body: () -> Any
+    ) -> (bytes: Double, kept: Any) {
         let before = heap_bytes_in_use()
         let kept = body()
         let after = heap_bytes_in_use()
-        return (Double(Int(after) - Int(before)) / Double(registrations), kept)
+        return (Double(Int(after) - Int(before)) / Double(count), kept)
     }
 }

@@ -18,7 +18,8 @@ extension Benchmark {
                     },
                     Subject(count: 5000) { addAndRemove($0, theirs) })
             }
-        } + firstObservers + removals + manyNames + mutedOwners + [auditText, longestCall]
+        } + firstObservers + removals + manyNames + mutedOwners
+        + [replaced, auditText, longestCall]
 
     /// Observers of names without other observers.
     private static let firstObservers = [0, 1000].map { others in
@@ -35,6 +36,22 @@ extension Benchmark {
                 },
                 Subject(count: 5000) { addAndRemove($0, theirs) })
         }
+    }
+
+    /// A new observer takes the place of the one with the same key, beside one that takes the place
+    /// in the program's variable alone.
+    private static let replaced = Benchmark(
+        "replace the observer of a key", reference: "without a key", goal: 6
+    ) {
+        func subject(key: String?) -> Subject {
+            let (center, handle) = (ObserverCenter(), Handle())
+            return Subject(count: 2000, keeping: handle) { count in
+                for _ in 0..<count {
+                    handle.token = center.observe(.measured, key: key) { _ in }
+                }
+            }
+        }
+        return .timed(subject(key: "key"), subject(key: nil))
     }
 
     /// The longest wait of a program, beside many short-lived names.

@@ -67,7 +67,7 @@ extension Benchmark {
     }
 
     /// The token of an observer, for its own handler.
-    private final class Handle: @unchecked Sendable {
+    final class Handle: @unchecked Sendable {
         var token: NotificationObserver?
     }
 
