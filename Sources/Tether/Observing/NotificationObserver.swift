@@ -49,9 +49,8 @@ internal import Synchronization
     /// A handler that had begun on another thread may still run when `cancel()` returns, but not
     /// when `cancelAndWait()` returns. Complexity: O(1) amortised, O(p) for p pending deliveries.
     public func cancel() {
-        // SAFETY: the reference keeps the memory, and the center any open registration. A copy
-        // would be counted.
-        unsafe reference?.unmanaged._withUnsafeGuaranteedRef { $0.end() }
+        // Retained: no center retains a task's registration, and its owner's end releases it.
+        live?.end()
     }
 
     /// The outcome of waiting for an observer's handlers.

@@ -393,8 +393,8 @@ extension HashChains<OwnerRecord> {
     }
 
     /// Removes the first observer whose state is open, and closes the state. Closed registrations
-    /// are also removed: the center retains a closed registration until the closing thread has
-    /// unlinked it (R8).
+    /// are also removed. The removal is never their last release, under a lock: the center or the
+    /// closing call retains a closed registration until its end is complete (R8).
     mutating func removeFirst() -> OwnedRegistration? {
         while let registration = first {
             unlink(registration)
