@@ -126,7 +126,7 @@ extension Audit.Row {
         // In one step: a notification on the way from the pending deliveries to a sequence is then
         // counted once.
         let keeper = registration.keeper
-        let (report, kept) =
+        let (report, hookCounts) =
             registration.pending?.report(with: keeper)
             ?? (PendingDeliveries.Report(), keeper?.counts ?? RegistrationHook.Counts(0, [:]))
         guard !registration.hasEnded else { return nil }
@@ -143,8 +143,8 @@ extension Audit.Row {
         file = registration.site.file
         line = registration.site.line
         target = keeper?.targetDescription ?? report.target.description
-        pending = report.pending + report.kept + kept.pending
-        drops = report.dropped.merging(kept.dropped, uniquingKeysWith: +)
+        pending = report.pending + report.kept + hookCounts.pending
+        drops = report.dropped.merging(hookCounts.dropped, uniquingKeysWith: +)
         muteCount = report.muted
         isOnce = registration.isOnce
         key = registration.details?.key?.description
@@ -239,6 +239,11 @@ extension Audit: CustomStringConvertible {
         return text
     }
 
+    /// Whether all observers are of one center, which the table and pictures then leave out.
+    package var isOneCenter: Bool {
+        Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
+    }
+
     private var table: [String] {
         let titles = ["registered at", "center", "name", "sender", "owner", "target", "notes"]
         let cells = rows.map { row in
@@ -249,7 +254,6 @@ extension Audit: CustomStringConvertible {
             return ["\(row.file):\(row.line)"] + texts.map { printable($0, limit: 26) }
                 + [printable(row.notes.joined(separator: ", "))]
         }
-        let isOneCenter = Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
         let columns = titles.indices.filter { column in
             switch titles[column] {
             case "center": return !isOneCenter

@@ -57,8 +57,9 @@ internal import Synchronization
     public enum WaitResult: Sendable {
         /// No handler of the observer runs on another thread any more.
         case finished
-        /// A handler of the observer waits, in turn, for a handler of the caller. The observer has
-        /// ended all the same.
+        /// A handler of the observer waits, in turn, for a handler of the caller. After
+        /// `cancelAndWait()` the observer has ended all the same. After `finish()` the observer
+        /// takes no further post, and ends later.
         case wouldDeadlock
     }
 
@@ -154,7 +155,7 @@ internal import Synchronization
     }
 
     /// How many deliveries the observer has dropped so far: by the backlog, by muting, or with the
-    /// target. `Audit.Row.drops` has the number for each reason.
+    /// target. The observer's row of an audit has the number for each reason.
     ///
     /// A handler that sees the number grow has missed posts, and may read the present state. 0 once
     /// the observer has ended. Complexity: O(1).

@@ -59,12 +59,12 @@ struct ObservationRequest {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
         let foreign = ownCore == nil ? ForeignSubscription(of: core) : nil
-        if foreign != nil { ProgramEnvironment.isFollowed }
+        if foreign != nil { ProgramEnvironment.followOnce() }
         var senderRecord: OwnerRecord?
         if let object = sender.object {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
-                if let center = core.foreignCenter { ForeignCenters.shared.release(center) }
+                ForeignCenters.shared.release(core)
                 return
             }
         }

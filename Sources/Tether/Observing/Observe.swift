@@ -191,7 +191,7 @@ extension NotifyingCenter {
     /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in
     /// posting order. The next call begins when the last call has returned. When the observer ends,
     /// pending notifications are dropped and a call under way is cancelled, unless the call itself,
-    /// the sender's end or `once` ended the observer.
+    /// the sender's end or `finish()` ended the observer.
     ///
     /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A
     /// notification that waits for the actor is pending, and never reaches the handler after a

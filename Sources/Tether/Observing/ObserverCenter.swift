@@ -28,8 +28,8 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     public convenience init() { self.init(face: .own) }
 
     private init(face: CenterCore.Face) {
-        ProgramEnvironment.isFollowed
-        OtherCopy.isReported
+        ProgramEnvironment.followOnce()
+        OtherCopy.reportOnce()
         core = CenterCore(face: face)
         core.setOwnCenter(ObjectIdentifier(self))
     }

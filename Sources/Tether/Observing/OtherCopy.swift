@@ -5,8 +5,11 @@
 /// for the class of centers by its name. The runtime knows the classes of all copies, and answers
 /// always with the same one. So exactly the other copies report.
 enum OtherCopy {
-    /// Evaluated before Tether makes the first center. Cost: one search of the runtime's types.
-    static let isReported: Void = {
+    /// Reports another copy, at the first call. Called before Tether makes a center. Cost: one
+    /// search of the runtime's types.
+    static func reportOnce() { isReported }
+
+    private static let isReported: Void = {
         guard let name = _mangledTypeName(ObserverCenter.self), let known = _typeByName(name),
             known != ObserverCenter.self
         else {

@@ -44,7 +44,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         let (box, isRegistered) = state.withLock { ($0.box?.take(), $0.cancellation != nil) }
         box?.empty()
         if isRegistered { unsubscribeLater() }
-        registration.center.foreignCenter.map(ForeignCenters.shared.release)
+        ForeignCenters.shared.release(registration.center)
     }
 
     private func unsubscribeLater() {
@@ -125,12 +125,17 @@ final class ForeignCenters: Sendable {
         }
     }
 
-    func release(_ center: ObjectIdentifier) {
-        // The entry is released without the lock.
-        _ = entries.withLock { entries -> Entry? in
+    /// Has no effect for a core beside a center of Tether's, or beside a center that was being
+    /// deallocated at the registration. Another center may have that center's address by now.
+    func release(_ core: CenterCore) {
+        guard let center = core.foreignCenter else { return }
+        let unused = entries.withLock { entries -> Entry? in
+            guard entries[center]?.core === core else { return nil }
             entries[center]?.uses -= 1
             return entries[center]?.uses == 0 ? entries.removeValue(forKey: center) : nil
         }
+        // Released without the lock.
+        withExtendedLifetime(unused) {}
     }
 
     /// The core of a center with observers.

@@ -7,7 +7,6 @@ struct FIFO<Element> {
 
     var count: Int { older.count + newer.count }
     var isEmpty: Bool { older.isEmpty && newer.isEmpty }
-    var first: Element? { older.last ?? newer.first }
 
     /// The elements, oldest first.
     var elements: [Element] { older.reversed() + newer }

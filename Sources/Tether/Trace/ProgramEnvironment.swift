@@ -11,8 +11,11 @@ internal import Foundation
 /// A program with more rights than the user who started the program, such as a set-user-ID program,
 /// follows neither.
 enum ProgramEnvironment {
-    /// Evaluated before Tether makes the first center, and before another center has an observer.
-    static let isFollowed: Void = {
+    /// Follows the variables, at the first call. Called before Tether makes a center, and before
+    /// another center has an observer.
+    static func followOnce() { isFollowed }
+
+    private static let isFollowed: Void = {
         if variable("TETHER_AUDIT") == "exit" {
             atexit { printError("What is observed as the program ends:\n\(Audit.process())") }
         }

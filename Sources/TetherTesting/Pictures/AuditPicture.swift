@@ -131,7 +131,7 @@ extension Audit {
     /// there are several; none for a task, which observes nothing.
     private var subjects: [[String]] {
         var senders = Instances()
-        let isOneCenter = Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
+        let isOneCenter = isOneCenter
         return rows.map { row in
             if row.work != nil { return [] }
             return [describeName(row.name)]
