@@ -47,6 +47,28 @@ import Testing
             #expect(center.core.isEmpty && !token.isActive && calls.entries.isEmpty)
         }
     }
+
+    @Test func `O10 O12 O14 a purge ends the work of an owner that observes nothing`() async {
+        await #expect(processExitsWith: .success) {
+            SystemCallFilter.refuse(
+                SystemCallFilter.futex, where: HookRefusalTests.wakeOperation, with: ENOSYS)
+            #expect(!OwnerLifetime.isExact)
+            let (owner, log) = (Holder(Plain()), Log<String>())
+            let closure = OwnerLifetime.whenEnded(owner.object!) { log.add("closure") }
+            let never = AsyncStream<Int>.makeStream()
+            let task = Task(owner: owner.object!) {
+                for await _ in never.stream {}
+                log.add("task")
+            }
+            owner.release()
+            #expect(log.entries.isEmpty && closure.isActive)
+            OwnerLifetime.purge()
+            #expect(log.entries.first == "closure" && !closure.isActive)
+            await task.value
+            #expect(log.entries == ["closure", "task"] && task.isCancelled)
+            withExtendedLifetime(never) {}
+        }
+    }
 }
 
 #endif

@@ -238,14 +238,6 @@ internal import Synchronization
 
     var count: Int { state.withLock { $0.registry.count } }
 
-    var records: [OwnerRecord] {
-        state.withLock { state in
-            state.registry.registrations().flatMap {
-                [$0.owned?.record, $0.details?.sender].compactMap(\.self)
-            }
-        }
-    }
-
     /// Whether a post of a name and a sender, or of any sender if `sender` is `nil`, would reach an
     /// observer.
     func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {

@@ -227,11 +227,10 @@ final class OwnerTable: Sendable {
     }
 
     func purge() {
-        for core in CenterCore.living {
-            for record in core.records where !record.isExact && record.reference.hasEnded {
-                collect(record)
-                endSenderWatches(of: record)
-            }
+        let records = shards.flatMap { $0.records.withLock(\.elements) }
+        for record in records where !record.isExact && record.reference.hasEnded {
+            collect(record)
+            endSenderWatches(of: record)
         }
     }
 }
