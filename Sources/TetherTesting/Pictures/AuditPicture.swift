@@ -81,9 +81,11 @@ extension Audit {
     /// type with equal boxes are one group.
     private var groups: [Group] {
         let subjects = subjects
+        var targets = Instances()
         let contents = zip(rows, subjects).map { row, subject in
             Content(
-                place: "\(row.file):\(row.line)", subject: subject, target: row.target,
+                place: "\(row.file):\(row.line)", subject: subject,
+                target: targets.name(of: row.target),
                 notes: row.notes.joined(separator: ", "), tint: row.tint)
         }
         var owners = Instances()

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Tether
 
 /// Boxes, some in frames, and arrows between boxes, as text for Graphviz, as text for Mermaid, and
 /// as an SVG.
@@ -8,8 +9,10 @@ internal import Foundation
 /// box stands beside the middle of its joined boxes, or at the next free place below. Graphviz and
 /// Mermaid find places of their own.
 ///
-/// Labels come from a program, so each form escapes the labels, and writes a space for each control
-/// character. Complexity: O(n log n) for n boxes and arrows.
+/// Labels come from a program. Control characters and those that turn the direction of writing are
+/// written as escapes, and the middle of a long label is left out, so that the columns stay narrow
+/// and Graphviz takes the label. Each form escapes its own special characters. Complexity:
+/// O(n log n) for n boxes and arrows.
 package struct Diagram: Sendable {
     enum Shape: Sendable {
         case box, pill, cylinder
@@ -34,15 +37,14 @@ package struct Diagram: Sendable {
     }
 
     struct Box: Sendable {
-        /// A name, and lines in a smaller type, each cut after 200 characters: Graphviz refuses
-        /// long labels.
+        /// A name, and lines in a smaller type, of at most 48 characters each.
         let lines: [String]
         let shape: Shape
         let tint: Tint
         let column: Int
 
         init(_ lines: [String], _ shape: Shape = .box, _ tint: Tint = .white, column: Int) {
-            self.lines = lines.map { $0.count > 200 ? $0.prefix(199) + "…" : $0 }
+            self.lines = lines.map { printable($0, limit: 48) }
             self.shape = shape
             self.tint = tint
             self.column = column
@@ -89,11 +91,12 @@ package struct Diagram: Sendable {
     }
 
     mutating func join(_ from: Int, _ to: Int, _ label: String = "") {
-        arrows.append(Arrow(from: from, to: to, label: label))
+        arrows.append(Arrow(from: from, to: to, label: printable(label, limit: 40)))
     }
 
     /// Puts the boxes from `first` on into a frame.
     mutating func frame(from first: Int, _ title: String) {
+        let title = printable(title, limit: 32)
         frames.append(Frame(title: title, boxes: first..<boxes.count))
     }
 }
@@ -104,7 +107,7 @@ extension Diagram {
     /// The text for Graphviz.
     var graphviz: String {
         func quoted(_ lines: [String]) -> String {
-            let escaped = lines.map { $0.escaped(by: ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]) }
+            let escaped = lines.map { $0.escaped(by: ["\\": "\\\\", "\"": "\\\""]) }
             return "\"\(escaped.joined(separator: "\\n"))\""
         }
         let drawn = boxes.enumerated().map { number, box in
@@ -136,7 +139,7 @@ extension Diagram {
     /// The text for Mermaid.
     var mermaid: String {
         func quoted(_ lines: [String]) -> String {
-            "\"" + lines.map(\.escapedForMarkup).joined(separator: "<br/>") + "\""
+            "\"" + lines.map(\.escapedForMermaid).joined(separator: "<br/>") + "\""
         }
         let tints = Tint.allCases.filter(Set(boxes.map(\.tint)).contains)
         let drawn = boxes.enumerated().map { number, box in
@@ -179,12 +182,27 @@ extension Diagram {
 
 extension String {
     /// The text in XML.
-    fileprivate var escapedForMarkup: String {
-        escaped(by: ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"])
+    fileprivate var escapedForMarkup: String { escaped(by: String.markup) }
+
+    /// The text in a label of Mermaid, which takes `#` for the beginning of a character's number,
+    /// and grave accents for those of Markdown.
+    fileprivate var escapedForMermaid: String {
+        escaped(by: String.markup.merging(["#": "#35;", "`": "#96;"]) { first, _ in first })
     }
 
-    /// Replaces scalars, and writes a space for each control character and each scalar excluded by
-    /// XML.
+    private static let markup: [Unicode.Scalar: String] = [
+        "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;",
+    ]
+
+    /// The estimated width in a type of 8 pixels for each small letter.
+    fileprivate var estimatedWidth: Int {
+        reduce(0) { width, character in
+            let isWide = character.unicodeScalars.contains { $0.value >= 0x1100 }
+            return width + (isWide ? 15 : character.isUppercase ? 10 : 8)
+        }
+    }
+
+    /// Replaces scalars, and writes a space for each scalar excluded by XML.
     ///
     /// Characters would not do: a quotation mark with a combining mark is another character.
     fileprivate func escaped(by escapes: [Unicode.Scalar: String]) -> String {
@@ -201,10 +219,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether the scalar is neither a control character nor excluded by XML.
-    fileprivate var isText: Bool {
-        properties.generalCategory != .control && value & 0xFFFE != 0xFFFE
-    }
+    /// Whether the scalar is not excluded by XML.
+    fileprivate var isText: Bool { value >= 0x20 && value & 0xFFFE != 0xFFFE }
 }
 
 // MARK: The picture
@@ -329,18 +345,18 @@ private struct Places {
         let boxes = diagram.boxes
         let last = boxes.map(\.column).reduce(diagram.mainColumn, max)
         framed = Set(diagram.frames.flatMap(\.boxes))
-        inset = diagram.frames.map { $0.title.count * 8 + 22 }.max() ?? 0
+        inset = diagram.frames.map { $0.title.estimatedWidth + 22 }.max() ?? 0
         var left = 24
         for column in 0...last {
             // All lines but the first are in a smaller type.
             let lines = boxes.filter { $0.column == column }.flatMap { box in
-                box.lines.enumerated().map { ($0 == 0 ? 8 : 7) * $1.count }
+                box.lines.enumerated().map { $1.estimatedWidth * ($0 == 0 ? 8 : 7) / 8 }
             }
-            let labels = diagram.arrows.filter { boxes[$0.from].column == column }.map(
-                \.label.count)
+            let labels = diagram.arrows.filter { boxes[$0.from].column == column }
+                .map { $0.label.estimatedWidth * 7 / 8 }
             if column == diagram.mainColumn { left += inset }
             columns.append((left, lines.reduce(0, max) + 24))
-            left += columns[column].width + max(90, labels.reduce(0, max) * 6 + 40)
+            left += columns[column].width + max(90, labels.reduce(0, max) + 40)
         }
         tops = boxes.map { _ in 0 }
         let first = diagram.heads.isEmpty && diagram.repair.isEmpty ? 24 : 40

@@ -115,11 +115,35 @@ import Testing
         withExtendedLifetime((owner, token)) {}
     }
 
-    @Test func `L1 a long label is cut`() {
-        let token = center.observe(.init(String(repeating: "x", count: 20_000))) { _ in }
+    @Test func `L1 the middle of a long label is left out`() {
+        let token = center.observe(.init("a\(String(repeating: "x", count: 20_000))b")) { _ in }
         let label = lines(.pill, in: center.audit().diagram)[0][0]
-        #expect(label.count == 200 && label.hasSuffix("x…"))
+        func repeated(_ count: Int) -> String { String(repeating: "x", count: count) }
+        #expect(label == "a\(repeated(23))…\(repeated(22))b")
         withExtendedLifetime(token) {}
+    }
+
+    @Test func `L1 operation queues without a name are numbered and not named by address`() {
+        let tokens = [OperationQueue(), OperationQueue()].map { queue in
+            center.observe(.sample, on: .operationQueue(queue)) { _ in }
+        }
+        #expect(
+            lines(.cylinder, in: center.audit().diagram) == [
+                ["operation queue NSOperationQueue"], ["operation queue NSOperationQueue 2"],
+            ])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 a column is as wide as its capital and wide letters`() throws {
+        let names = ["mmmmmmmmmm", "MMMMMMMMMM", "通通通通通通通通通通"]
+        let widths = try names.map { name in
+            let token = center.observe(.init(name)) { _ in }
+            defer { token.cancel() }
+            let picture = center.audit().svg()
+            let pill = try #require(picture.firstMatch(of: #/width="(\d+)" height="26" rx="13"/#))
+            return try #require(Int(pill.1))
+        }
+        #expect(widths == [80 + 24, 100 + 24, 150 + 24])
     }
 
     @Test func `L1 text in a graph is escaped`() {
@@ -128,9 +152,18 @@ import Testing
         #expect(
             center.audit().dot().contains(
                 #"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
-        #expect(center.audit().dot().contains(#"[label="one\ntwo", shape=ellipse, fill"#))
+        #expect(center.audit().dot().contains(#"[label="one\\ntwo", shape=ellipse, fill"#))
         #expect(center.audit().mermaid().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         #expect(center.audit().svg().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
+        token.cancel()
+    }
+
+    @Test func `L1 what Mermaid or a direction of writing would change in a label is escaped`() {
+        let token = center.observe(.init("`a` #quot; \u{202E}b\u{0}\u{FFFF}")) { _ in }
+        let audit = center.audit()
+        #expect(audit.mermaid().contains(##"(["#96;a#96; #35;quot; \u{202E}b\0 "])"##))
+        #expect(audit.svg().contains(#">`a` #quot; \u{202E}b\0 </text>"#))
+        #expect(audit.dot().contains(#""`a` #quot; \\u{202E}b\\0 ""#))
         token.cancel()
     }
 
