@@ -13,7 +13,9 @@
 // Prints: end of Sidebar
 // Prints:     end of observer modelDidChange: its owner ends
 // Prints:         dropped modelDidChange: its observer ends
+// Prints:     post draftDidGo
 // Prints:     end of observer modelDidClose: its owner ends
+// Prints: post sidebarDidGo
 
 import Foundation
 import Tether
@@ -68,7 +70,12 @@ let (file, drawing) = (
     folder.appending(path: "trace.json"), folder.appending(path: "owner-end.svg")
 )
 let (center, index) = (ObserverCenter(), DispatchQueue(label: "index"))
-try Trace.start(to: file)
+do {
+    try Trace.start(to: file)
+} catch {
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(EX_USAGE)
+}
 live(center: center, index: index)
 index.resume()
 guard let summary = Trace.stop() else { fatalError("The trace has been stopped by someone else.") }

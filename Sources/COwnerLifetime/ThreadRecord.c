@@ -13,6 +13,7 @@
 #if defined(__linux__)
 #include <linux/membarrier.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #elif defined(__FreeBSD__)
 #include <pthread_np.h>
@@ -74,6 +75,15 @@ void tether_name_thread(const char *name) {
     pthread_setname_np(start);
 #elif defined(__linux__)
     pthread_setname_np(pthread_self(), start);
+#endif
+}
+
+void tether_copy_thread_name(char *name) {
+    name[0] = '\0';
+#if defined(__APPLE__)
+    pthread_getname_np(pthread_self(), name, TETHER_THREAD_NAME_SIZE);
+#elif defined(__linux__)
+    prctl(PR_GET_NAME, name);
 #endif
 }
 

@@ -87,6 +87,13 @@ void tether_end_thread_record(void);
 
 /// Names the calling thread, with as much of the name as the system takes.
 void tether_name_thread(const char *_Nonnull name);
+
+/// The size of the longest name of a thread, with the zero at its end.
+#define TETHER_THREAD_NAME_SIZE 64
+
+/// Copies the system's name of the calling thread, "" without one. No code of the program is called,
+/// as `Thread.name` of a subclass would be.
+void tether_copy_thread_name(char *_Nonnull name);
 uint64_t tether_thread_number(void);
 
 // MARK: The environment

@@ -21,8 +21,8 @@ struct TracedEvent {
         #expect(fields["pid"] is Int)
     }
 
-    /// A phase and a name, as `B post sample`.
-    var description: String { "\(phase) \(name)" }
+    /// A phase and a name, as `B post sample`, without the place of a call's observer.
+    var description: String { "\(phase) \(name.split(separator: " · ").first ?? "")" }
 
     /// The events of a file. Their times do not fall, but the name of a thread has the time of the
     /// thread's first event.

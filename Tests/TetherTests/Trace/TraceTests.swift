@@ -7,6 +7,12 @@ import Testing
 
 @testable import Tether
 
+#if canImport(Darwin)
+private typealias SendableAsThread = Sendable
+#else
+private typealias SendableAsThread = Any
+#endif
+
 /// The events of a trace. Each test has a process of its own, because a trace has the events of the
 /// whole process. The tests run serially, because many processes at once would starve other tests.
 @Suite(.ownThread, .serialized) struct TraceTests {
@@ -35,6 +41,7 @@ import Testing
             #expect(
                 events[1].arguments["observer"] as? String == "TetherTests/TraceTests.swift:\(line)"
             )
+            #expect(events[1].name == "sample · TraceTests.swift:\(line)")
             #expect(events[7].arguments["because"] as? String == "it was called once")
             #expect(Set(events.map(\.thread)).count == 1)
             // Not traced, and by way of the cache again.
@@ -163,6 +170,25 @@ import Testing
     }
 
     @Test
+    func `L5 O3 the captures of each observer are released before the next observer's end`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter()
+            let owner = Holder(LoggedObject("owner", Log()))
+            for name in [Notification.Name.sample, .other] {
+                let capture = LoggedObject(
+                    "capture", Log(), atEnd: { _ in center.post(name: .third, object: nil) })
+                center.observe(name, owner: owner.object!) { _, _ in capture.touch() }
+            }
+            let events = try TracedEvent.events { owner.release() }
+            #expect(
+                events.dropFirst().map(\.description) == [
+                    "B end of observer sample", "E ", "B post third", "E ",
+                    "B end of observer other", "E ", "B post third", "E ", "E ",
+                ])
+        }
+    }
+
+    @Test
     func
         `L5 M5 an observer's end says that its sender, or its center, has ended, or that it was stopped`()
         async
@@ -243,6 +269,48 @@ import Testing
             #expect(events.contains { $0.name == "process_name" })
             thread.cancel()
             withExtendedLifetime((token, last)) {}
+        }
+    }
+
+    /// A thread whose name is code of the program, which posts.
+    private final class PostingThread: Thread, @unchecked SendableAsThread {
+        let center: ObserverCenter
+        let ended = Gate()
+
+        init(_ center: ObserverCenter) {
+            self.center = center
+            super.init()
+        }
+
+        override var name: String? {
+            get {
+                center.post(name: .other, object: nil)
+                return "posting"
+            }
+            set { super.name = newValue }
+        }
+
+        override func main() {
+            center.post(name: .sample, object: nil)
+            ended.open()
+        }
+    }
+
+    @Test func `L5 R6 a thread whose name is code of the program is traced without that code`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let (center, file) = (ObserverCenter(), TracedEvent.freshFile())
+            let thread = PostingThread(center)
+            try Trace.record(to: file) {
+                thread.start()
+                thread.ended.pass()
+            }
+            let events = try TracedEvent.read(file)
+            let post = try #require(events.first { $0.description == "B post sample" })
+            let end = try #require(events.last { $0.thread == post.thread })
+            #expect(end.phase == "E" && end.time > post.time)
+            #expect(events.contains { $0.name == "thread_name" && $0.thread == post.thread })
         }
     }
 }

@@ -82,12 +82,13 @@ struct Event {
     static func call(
         _ registration: Registration, _ name: Notification.Name, waitedSince since: Moment
     ) -> Event {
-        if since == 0 { return Event(.begin, name.rawValue, ["observer": registration.site.json]) }
+        let title = "\(name.rawValue) · \(registration.site.shortDescription)"
+        if since == 0 { return Event(.begin, title, ["observer": registration.site.json]) }
         let waited = max(DispatchTime.now().uptimeNanoseconds, since) - since
         // The target now. The target may have been switched while the delivery waited.
         let target = registration.pending?.target.description ?? ""
         return Event(
-            .begin, name.rawValue,
+            .begin, title,
             [
                 "observer": registration.site.json, "on": target.json,
                 "waited µs": microseconds(waited),
@@ -224,7 +225,12 @@ enum Events {
     }
 }
 
-extension RegistrationSite { fileprivate var json: String { "\(file):\(line)".json } }
+extension RegistrationSite {
+    fileprivate var json: String { "\(file):\(line)".json }
+
+    /// The file without its module, and the line.
+    fileprivate var shortDescription: String { "\(file.split(separator: "/").last ?? ""):\(line)" }
+}
 
 extension String {
     /// The text as a JSON string.

@@ -21,6 +21,7 @@ final class TraceWriter {
     private let path: String
     private let limit: Int
     private let process = getpid()
+    private let processName = ProcessInfo.processInfo.processName
     private let begun: UInt64
     /// The threads with a name in the file.
     private var named: Set<UInt64> = []
@@ -46,8 +47,7 @@ final class TraceWriter {
             failure = errno
             return
         }
-        let name = Event(
-            .metadata, "process_name", ["name": ProcessInfo.processInfo.processName.json])
+        let name = Event(.metadata, "process_name", ["name": processName.json])
         _ = append("[\n" + lines(of: name, by: UInt64(process), at: moment)[0])
     }
 
@@ -60,10 +60,8 @@ final class TraceWriter {
         var lines = lines(of: event, by: thread, at: moment)
         if lines.isEmpty { return }
         let count = lines.count
-        if named.insert(thread).inserted,
-            let name = Thread.isMainThread ? "main" : Thread.current.name
-        {
-            let event = Event(.metadata, "thread_name", ["name": name.json])
+        if named.insert(thread).inserted {
+            let event = Event(.metadata, "thread_name", ["name": threadName(thread).json])
             lines = self.lines(of: event, by: thread, at: moment) + lines
         }
         if failure == 0, append(lines.map { ",\n" + $0 }.joined()) {
@@ -72,6 +70,23 @@ final class TraceWriter {
             if notWritten == 0 { reportLoss() }
             notWritten += count
         }
+    }
+
+    /// The calling thread's name in the system, or "thread" and its number.
+    ///
+    /// `Thread.current.name` may be a subclass's code, and locks are held here (R6). On Linux a
+    /// thread without a name of its own has the process's, cut to 15 bytes.
+    private func threadName(_ thread: UInt64) -> String {
+        if Thread.isMainThread { return "main" }
+        let name = unsafe withUnsafeTemporaryAllocation(
+            of: CChar.self, capacity: Int(TETHER_THREAD_NAME_SIZE)
+        ) { bytes -> String in
+            guard let start = bytes.baseAddress else { return "" }
+            unsafe tether_copy_thread_name(start)
+            return unsafe String(cString: start)
+        }
+        let isProcess = name.utf8.elementsEqual(processName.utf8.prefix(15))
+        return name.isEmpty || isProcess ? "thread \(thread)" : name
     }
 
     /// Returns whether the text was written behind the last event.

@@ -181,7 +181,7 @@ final class OwnerTable: Sendable {
             return (nil, 0)
         }
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
-        end(first, of: record)
+        end((first.registration.take(), first.isLast), of: record)
         // SAFETY: `didEnd` releases this retain.
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
     }
@@ -192,13 +192,13 @@ final class OwnerTable: Sendable {
         withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
     }
 
-    /// Ends an attached observer, and the following ones, one by one. Other threads may end some
-    /// meanwhile.
-    private func end(_ first: OwnerRecord.State.First, of record: OwnerRecord) {
-        var (next, isLast) = first
-        while let registration = next.take() {
+    /// Ends an attached observer, and the following ones, one by one: the captures of each are
+    /// released before the next one's end. Other threads may end some meanwhile.
+    private func end(_ first: consuming OwnerRecord.State.First, of record: OwnerRecord) {
+        var next = first
+        while let registration = next.registration.take() {
             OwnerTable.end(registration)
-            if !isLast { (next, isLast) = change(record) { $0.removeFirst() } }
+            if !next.isLast { next = change(record) { $0.removeFirst() } }
         }
     }
 
