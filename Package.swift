@@ -36,7 +36,7 @@ let package = Package(
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "Benchmarks", dependencies: ["Tether", "CAllocations"], path: "Tests/Benchmarks",
-            exclude: ["README.md", "type-checking"]),
+            exclude: ["README.md", "medians.json", "type-checking"]),
         .executableTarget(
             name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety",
             exclude: ["Library"]),

@@ -2,27 +2,30 @@ import Foundation
 
 /// Pictures of the rows: six for README.md, and all that have a goal, against others and as they
 /// grow.
+///
+/// Every axis begins at 0, and its bars are the shorter the better.
 struct Chart {
     private var width = 860.0
     private var shapes: [String] = []
     private var height = 0.0
 
-    /// Writes costs.svg, against-others.svg and growth.svg, each if it has rows.
-    static func write(_ rows: [Row], to folder: URL) throws {
-        let (growing, others) = (
-            rows.filter { $0.goal != nil && $0.grows }, rows.filter { $0.goal != nil && !$0.grows }
-        )
+    /// Writes costs.svg, against-others.svg and growth.svg, each if it has rows. `origin`: the
+    /// machine, the system and the date of the figures.
+    static func write(_ rows: [Row], from origin: String, to folder: URL) throws {
+        let growing = rows.filter { $0.goal != nil && $0.grows }
+        let others = rows.filter { $0.goal != nil && !$0.grows }
         let charts = [
-            ("costs", Chart(costs: rows)),
+            ("costs", Chart(costs: rows, origin)),
             (
                 "against-others",
-                Chart(others, "Tether's time or bytes, as a multiple of the other's", upTo: 2)
+                Chart(
+                    others, "Tether's time or bytes, as a multiple of the other's", origin, upTo: 3)
             ),
             (
                 "growth",
                 Chart(
                     growing, "What one costs among many, as a multiple of what one costs among few",
-                    upTo: 5)
+                    origin, upTo: 6)
             ),
         ]
         for (name, chart) in charts {
@@ -30,6 +33,12 @@ struct Chart {
                 try Data(chart.svg.utf8).write(to: folder.appending(path: "\(name).svg"))
             }
         }
+    }
+
+    /// The title, and below it what the bars are.
+    private mutating func addHead(_ title: String, _ legend: String, _ origin: String) {
+        add("\(title); shorter is better", 16, 24, "bold")
+        add(legend.isEmpty ? origin : "\(origin); \(legend)", 16, 42, "small")
     }
 
     // MARK: Two bars
@@ -52,60 +61,90 @@ struct Chart {
         ),
     ]
 
-    /// A bar for Tether and one for its reference, in nanoseconds.
-    private init?(costs rows: [Row]) {
-        let rows = Chart.costs.compactMap { title, name, reference in
-            rows.first { $0.name == name && $0.unit == "ns" }.map {
-                (title, $0.value, reference, $0.referenceValue)
-            }
+    /// The figures of the picture in words, for readers who do not see it.
+    static func costsInWords(_ rows: [Row]) -> String {
+        costs(among: rows).map { title, row, reference in
+            "\(title.prefix(1).uppercased() + title.dropFirst()): \(nanoseconds(row.value)), "
+                + "\(reference) \(nanoseconds(row.referenceValue))"
+        }.joined(separator: ". ")
+    }
+
+    private static func costs(among rows: [Row]) -> [(title: String, row: Row, reference: String)] {
+        costs.compactMap { title, name, reference in
+            rows.first { $0.name == name && $0.unit == "ns" }.map { (title, $0, reference) }
         }
-        guard let longest = rows.map({ max($0.1, $0.3) }).max() else { return nil }
-        let (left, scale) = (236.0, 340 / longest)
-        (width, height) = (740, 16)
-        for (title, value, reference, referenceValue) in rows {
+    }
+
+    private static func nanoseconds(_ value: Double) -> String {
+        Int(value.rounded()).formatted(.number.locale(Locale(identifier: "en"))) + " ns"
+    }
+
+    /// A bar for Tether and one for its reference, in nanoseconds.
+    private init?(costs rows: [Row], _ origin: String) {
+        let costs = Chart.costs(among: rows)
+        let values = costs.flatMap { [$0.row.value, $0.row.referenceValue] }
+        guard let longest = values.max() else { return nil }
+        let left = 236.0
+        let scale = 340 / longest
+        width = 740
+        addHead("Time of one call", "", origin)
+        height = 62
+        let top = height
+        for (title, row, reference) in costs {
             add(title, left - 12, height + 24, anchor: "end")
-            for (index, (name, value)) in [("Tether", value), (reference, referenceValue)]
-                .enumerated()
-            {
-                let (y, end) = (height + 18 * Double(index), left + max(value * scale, 1.5))
+            let bars = [("Tether", row.value), (reference, row.referenceValue)]
+            for (index, (name, value)) in bars.enumerated() {
+                let y = height + 18 * Double(index)
+                let end = left + max(value * scale, 1.5)
                 add(bar: left, end, y, index == 0 ? "ours" : "theirs")
-                let number = Int(value.rounded()).formatted(
-                    .number.locale(Locale(identifier: "en")))
-                add("\(number) ns", end + 7, y + 13, index == 0 ? "bold" : "", then: name)
+                add(
+                    Chart.nanoseconds(value), end + 7, y + 13, index == 0 ? "bold" : "", then: name)
             }
             height += 48
         }
         height -= 4
+        add(line: left, top - 4, height - 8, "one")
     }
 
     // MARK: Ratios
 
-    /// A bar for each ratio, with its range and its goal.
-    private init?(_ rows: [Row], _ title: String, upTo high: Double) {
-        let (left, length) = (360.0, 300.0)
-        func x(_ ratio: Double) -> Double { left + length * min(ratio / high, 1) }
-        if rows.isEmpty { return nil }
-        height = 64 + 22 * Double(rows.count) + 12
-        add(title, 16, 24, "bold")
-        add(
-            "green: meets its goal; orange: misses it; red: the goal; thin: the range", 16, 42,
-            "small")
-        for tick in stride(from: 0, through: high, by: high > 2 ? 1 : 0.5) {
-            add(line: x(tick), 58, height - 8, "tick")
-            add(String(format: "%g", tick), x(tick), 56, "small", anchor: "middle")
+    /// A bar for each ratio, with its range and its goal. The axis ends at the longest bar, or at
+    /// `limit`, where a notch ends a longer bar.
+    private init?(_ rows: [Row], _ title: String, _ origin: String, upTo limit: Double) {
+        guard let longest = rows.map(\.ratio).max() else { return nil }
+        let high = min(max(longest.rounded(.up), 2), limit)
+        let left = 360.0
+        let length = 300.0
+        func x(_ ratio: Double) -> Double { left + length * min(max(ratio / high, 0), 1) }
+        let bottom = 72 + 22 * Double(rows.count)
+        height = bottom + 12
+        addHead(title, "green: meets its goal, red; orange: misses it", origin)
+        for tick in stride(from: 0, through: high, by: high > 3 ? 1 : 0.5) {
+            add(line: x(tick), 66, bottom, "tick")
+            let style = tick == 1 ? "small bold" : "small"
+            add(String(format: "%g", tick), x(tick), 62, style, anchor: "middle")
         }
         for (index, row) in rows.enumerated() {
-            let y = 64 + 22 * Double(index)
+            let y = 72 + 22 * Double(index)
             add(row.name, left - 8, y + 13, "small", anchor: "end")
-            add(bar: left, max(x(row.ratio), left + 1), y, row.isMet ? "met" : "missed")
-            let range = (x(row.ratio * (1 - row.noise)), x(row.ratio * (1 + row.noise)))
-            shapes.append(
-                "<path d=\"M\(Chart.short(range.0)) \(y + 8)H\(Chart.short(range.1))\" class=\"range\"/>"
-            )
-            if let goal = row.goal { add(line: x(goal), y, y + 16, "goal") }
-            add(
-                String(format: "%.3g", row.ratio) + " × \(row.reference)", left + length + 8,
-                y + 13, "small")
+            let style = row.isMet ? "met" : "missed"
+            if row.ratio > high {
+                add(cutBar: left, left + length, y, style)
+            } else {
+                add(bar: left, max(x(row.ratio), left + 1), y, style)
+            }
+            let last = "\(String(format: "%.3g", row.ratio)) × \(row.reference)"
+            add(last, left + length + 12, y + 13, "small")
+        }
+        add(line: x(1), 66, bottom, "one")
+        for (index, row) in rows.enumerated() {
+            let y = 72 + 22 * Double(index)
+            if let goal = row.goal, goal <= high { add(line: x(goal), y, y + 16, "goal") }
+            let low = x(row.ratio * (1 - row.noise))
+            let end = x(row.ratio * (1 + row.noise))
+            guard row.spread + row.referenceSpread > 0, end > low else { continue }
+            let range = "M\(Chart.short(low)) \(Chart.short(y + 8))H\(Chart.short(end))"
+            shapes.append("<path d=\"\(range)\" class=\"range\"/>")
         }
     }
 
@@ -119,10 +158,11 @@ struct Chart {
         .page { fill: #fff } text { fill: #1f2328 } .small { fill: #59636e; font-size: 12px } .bold { font-weight: bold }
         tspan { font-weight: normal }
         .ours { fill: #2a7fb8 } .theirs { fill: #b4bcc5 } .met { fill: #3a8f5c } .missed { fill: #d08a2e }
-        .tick { stroke: #d5dae0 } .range { stroke: #1f2328; stroke-width: 1.5 } .goal { stroke: #c33; stroke-width: 2 }
+        .tick { stroke: #d5dae0 } .range, .one { stroke: #1f2328; stroke-width: 1.5 } .goal { stroke: #c33; stroke-width: 2 }
+        .notch { fill: none; stroke: #fff; stroke-width: 2 }
         @media (prefers-color-scheme: dark) {
         .page { fill: #0d1117 } text { fill: #e6edf3 } text.small, .small { fill: #a9b4c0 } .ours { fill: #4ba3dd } .theirs { fill: #59636e }
-        .tick { stroke: #30363d } .range { stroke: #e6edf3 }
+        .tick { stroke: #30363d } .range, .one { stroke: #e6edf3 } .notch { stroke: #0d1117 } .goal { stroke: #ff7b72 }
         }
         </style>
         <rect width="100%" height="100%" rx="8" class="page"/>
@@ -147,6 +187,14 @@ struct Chart {
         shapes.append(
             "<rect x=\"\(Chart.short(from))\" y=\"\(Chart.short(y))\" width=\"\(Chart.short(to - from))\" height=\"16\" "
                 + "class=\"\(style)\"/>")
+    }
+
+    /// A bar that is longer than the axis: its end is an arrowhead behind a notch.
+    private mutating func add(cutBar from: Double, _ to: Double, _ y: Double, _ style: String) {
+        add(bar: from, to - 5, y, style)
+        let tip = Chart.short(to - 5)
+        shapes.append("<path d=\"M\(tip) \(Chart.short(y))l8 8l-8 8z\" class=\"\(style)\"/>")
+        shapes.append("<path d=\"M\(Chart.short(to - 14)) \(y)l8 8l-8 8\" class=\"notch\"/>")
     }
 
     private mutating func add(line x: Double, _ top: Double, _ bottom: Double, _ style: String) {

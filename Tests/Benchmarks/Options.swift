@@ -12,7 +12,10 @@ struct Options {
           --instructions   counts instructions with Valgrind in place of time
           --json FILE      also writes the rows to a file
           --compare FILE   prints the changes since such a file, beyond the noise of both
-          --chart FOLDER   draws costs.svg, against-others.svg and growth.svg
+          --record         makes three full runs, and writes their medians to medians.json, to the
+                           tables of README.md and to the three pictures of the documentation
+          --record FILE…   the same from the rows of such files, without a run
+          --draw           writes the tables and the pictures again from medians.json
           --help           this text
         """
 
@@ -23,7 +26,10 @@ struct Options {
     private(set) var countsInstructions = false
     private(set) var json: URL?
     private(set) var comparison: URL?
-    private(set) var chart: URL?
+    /// Whether the medians are recorded: of three runs, or of the rows in `recorded`.
+    private(set) var records = false
+    private(set) var recorded: [URL] = []
+    private(set) var drawsOnly = false
     /// Set in the process under Valgrind.
     private(set) var counted: CountedSide?
 
@@ -40,7 +46,11 @@ struct Options {
             case "--json" where !arguments.isEmpty: json = URL(filePath: arguments.removeFirst())
             case "--compare" where !arguments.isEmpty:
                 comparison = URL(filePath: arguments.removeFirst())
-            case "--chart" where !arguments.isEmpty: chart = URL(filePath: arguments.removeFirst())
+            case "--record":
+                records = true
+                recorded = arguments.map { URL(filePath: $0) }
+                arguments = []
+            case "--draw": drawsOnly = true
             case "--help":
                 print(Options.usage)
                 exit(0)

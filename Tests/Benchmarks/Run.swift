@@ -7,6 +7,15 @@ struct Run {
     init(_ options: Options) { self.options = options }
 
     func all() {
+        if options.drawsOnly {
+            named(URL(filePath: "medians.json")) { publish(try Record.read()) }
+            return
+        }
+        if options.records {
+            let files = options.recorded.isEmpty ? runs() : options.recorded
+            record(files.map { file in named(file) { try Row.read(from: file) } })
+            return
+        }
         let chosen = Benchmark.all.filter { benchmark in
             options.filter.map { benchmark.name.localizedCaseInsensitiveContains($0) } ?? true
         }
@@ -29,7 +38,32 @@ struct Run {
         summarize(rows)
         if let earlier { Comparison(earlier: earlier, later: rows).print() }
         if let file = options.json { named(file) { try Row.write(rows, to: file) } }
-        if let file = options.chart { named(file) { try Chart.write(rows, to: file) } }
+    }
+
+    /// Three full runs, each in a process of its own, as their rows in files.
+    private func runs() -> [URL] {
+        (1...3).map { number in
+            let file = FileManager.default.temporaryDirectory.appending(
+                path: "benchmarks-\(getpid())-\(number).json")
+            let process = Process()
+            process.executableURL = URL(filePath: CommandLine.arguments[0])
+            process.arguments = ["--json", file.path]
+            named(file) { try process.run() }
+            process.waitUntilExit()
+            return file
+        }
+    }
+
+    private func record(_ runs: [[Row]]) {
+        let record = Record(of: runs)
+        named(URL(filePath: "medians.json")) { try record.write() }
+        publish(record)
+    }
+
+    private func publish(_ record: Record) {
+        let missing = named(URL(filePath: "README.md")) { try record.publish() }
+        print("\(record.origin).")
+        for name in missing { print("No table has the row: \(name)") }
     }
 
     /// Reads or writes a file; a failure ends the program with the file's name.

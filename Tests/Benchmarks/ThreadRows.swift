@@ -40,7 +40,8 @@ extension Benchmark {
     /// the process ends.
     private static let longHandler = [
         Benchmark(
-            "post while another thread's long handler has ended its observer", reference: "without",
+            "post while another thread's long handler has ended its observer",
+            reference: "without one",
             goal: 1.5,
             hasStableInstructions: false
         ) {
