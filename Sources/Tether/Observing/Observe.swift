@@ -246,7 +246,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .actor(owner), isIsolated: true, once: once, key: key,
+                name, from: sender, on: .isolated(to: owner), isIsolated: true, once: once,
+                key: key,
                 backlog: backlog, fileID: fileID,
                 line: line),
             for: owner

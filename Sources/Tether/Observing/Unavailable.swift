@@ -67,6 +67,12 @@ extension NotifyingCenter {
         _ handler: @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, thread: Thread,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
     @discardableResult public func connect<Object: AnyObject, Method, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil,
@@ -91,6 +97,43 @@ extension NotifyingCenter {
         owner: repeat each Owner, on target: DeliveryTarget = .postingThread, batching: Bool,
         once: Bool = false, key: (any Hashable)? = nil,
         _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "the bound of an observer's waiting deliveries is 'backlog: .newest(10)'"
+)
+extension NotifyingCenter {
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil, buffering policy: BufferingPolicy,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "the object whose end ends the observer is 'owner:', behind name and 'from:'"
+)
+extension NotifyingCenter {
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, for owner: Owner, on target: DeliveryTarget = .postingThread,
+        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, observer owner: Owner,
+        on target: DeliveryTarget = .postingThread,
+        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        owner: Owner, _ name: Notification.Name?, on target: DeliveryTarget = .postingThread,
+        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -262,6 +305,9 @@ extension ObserverCenter {
     public func post(
         name: Notification.Name, from sender: Any?, userInfo: [AnyHashable: Any]? = nil
     ) {}
+    public func post(
+        name: Notification.Name, sender: Any?, userInfo: [AnyHashable: Any]? = nil
+    ) {}
 }
 
 // Not generic over the message. Otherwise a mistyped member in a handler of messages reads 'cannot
@@ -276,6 +322,19 @@ extension ObserverCenter {
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         _ handler: @escaping @isolated(any) (repeat each Owner, Any) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
+
+    public func addObserver(
+        of subject: Any? = nil, for type: Any.Type,
+        using handler: @escaping @isolated(any) (Any) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    public func messages(of subject: Any? = nil, for type: Any.Type)
+        -> NotificationSequence<Never>
+    { preconditionFailure() }
+
+    public func messages(_ type: Any.Type) -> NotificationSequence<Never> {
+        preconditionFailure()
+    }
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -287,6 +346,12 @@ extension ObserverCenter {
     ) {}
     public func post<Message: NotificationCenter.AsyncMessage>(
         _ message: Message, object subject: Any?
+    ) {}
+    public func post<Message: NotificationCenter.MainActorMessage>(
+        _ message: Message, from subject: Any?
+    ) {}
+    public func post<Message: NotificationCenter.AsyncMessage>(
+        _ message: Message, from subject: Any?
     ) {}
 }
 
@@ -325,6 +390,14 @@ extension DeliveryTarget {
     public static func queue(_ queue: Any, concurrently: Bool = false, batching: Bool = false)
         -> DeliveryTarget
     { .main }
+
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable,
+        message:
+            "a handler runs on the actor that is its owner: 'owner: cache) { (cache: isolated Cache, note) in … }'"
+    )
+    public static func actor(_ actor: any Actor) -> DeliveryTarget { .main }
 
     @_documentation(visibility: internal)
     @available(
@@ -429,4 +502,75 @@ extension ObserverCenter {
     public func hasObservers<Sender: AnyObject>(
         of name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool { false }
+}
+
+// MARK: Loops over sequences
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "the handler takes the owner and the element: '{ owner, element in … }'"
+)
+extension AsyncSequence where Self: Sendable {
+    @discardableResult public func observe<Owner: AnyObject>(
+        owner: Owner, _ handler: @escaping @Sendable (Element) async -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+
+    @discardableResult public func observe(
+        _ handler: @escaping @Sendable (Element) async -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "no handler throws: write 'do { try … } catch { … }' in it"
+)
+extension AsyncSequence where Self: Sendable {
+    @discardableResult public func observe<Owner: AnyObject>(
+        owner: Owner, _ handler: @escaping @Sendable (Owner, Element) async throws -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "an owner is a class instance or an actor, and not optional"
+)
+extension AsyncSequence where Self: Sendable {
+    @_disfavoredOverload
+    @discardableResult public func observe<Owner>(
+        owner: Owner, _ handler: @escaping @Sendable (Owner, Element) async -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message:
+        "a loop runs where it is called, or on the actor of its handler, '{ @MainActor owner, element in … }': leave out 'on:'"
+)
+extension AsyncSequence where Self: Sendable {
+    @discardableResult public func observe<Owner: AnyObject>(
+        owner: Owner, on target: DeliveryTarget,
+        _ handler: @escaping @Sendable (Owner, Element) async -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        owner: Owner, on target: MainActorTarget,
+        _ handler: @escaping @MainActor @Sendable (Owner, Element) async -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "an owner is a class instance or an actor, and not optional"
+)
+extension Task where Failure == Never {
+    @_disfavoredOverload
+    @discardableResult public init<Owner>(
+        owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
+        operation: sending @escaping @isolated(any) () async -> Success
+    ) { self = Task(operation: operation) }
 }

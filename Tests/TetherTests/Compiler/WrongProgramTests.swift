@@ -83,6 +83,12 @@ import Testing
     private static let queueKind = "write '.dispatchQueue(queue)' or '.operationQueue(queue)'"
     private static let batching = "'on: .dispatchQueue(queue, batching: true)'"
     private static let methodOfType = "to: Sidebar.reload, of: sidebar"
+    private static let ownActor = "a handler runs on the actor that is its owner"
+    private static let backlog = "waiting deliveries is 'backlog: .newest(10)'"
+    private static let ownerLabel = "the object whose end ends the observer is 'owner:'"
+    private static let stream = "AsyncStream<Int>.makeStream().stream"
+    private static let ownerAndElement = "'{ owner, element in … }'"
+    private static let noTargetOfLoop = "leave out 'on:'"
     private static let callItInAClosure = "callTheMethodInAClosureOfObserve"
 
     static let mistakes = [
@@ -486,6 +492,43 @@ import Testing
         Mistake(
             "_ = try! Trace.recording(to: URL(filePath: \"trace\")) { 1 }",
             "renamed to 'record(to:_:)'"),
+        // Words of other calls and of other libraries.
+        Mistake("_ = center.observe(name, on: .actor(cache)) { _ in }", ownActor),
+        Mistake("token.target = .actor(cache)", ownActor),
+        Mistake("_ = center.observe(name, thread: Thread.current) { _ in }", target),
+        Mistake(
+            "center.observe(name, owner: index, thread: Thread.current) { _, _ in await save() }",
+            target),
+        Mistake("_ = center.observe(name, buffering: .newest(1)) { _ in }", backlog),
+        Mistake(
+            "center.observe(name, owner: index, buffering: .newest(1)) { _, _ in await save() }",
+            backlog),
+        Mistake("center.observe(name, for: index) { index, _ in index.clear() }", ownerLabel),
+        Mistake("center.observe(name, observer: index) { _, _ in await save() }", ownerLabel),
+        Mistake("center.observe(owner: index, name) { index, _ in index.clear() }", ownerLabel),
+        Mistake(
+            "center.post(name: name, sender: model)", "write 'post(name: name, object: sender)'"),
+        Mistake("center.post(ModelDidSave(), from: model)", "is about is its 'subject:'"),
+        Mistake(
+            "_ = center.addObserver(of: model, for: ModelDidSave.self) { _ in }",
+            "for: .type(ModelDidChange.self)"),
+        Mistake(
+            "_ = center.messages(of: model, for: ModelDidSave.self)",
+            "for: .type(ModelDidChange.self)"),
+        Mistake("_ = center.messages(ModelDidSave.self)", "for: .type(ModelDidChange.self)"),
+        // Loops over sequences, and tasks of an owner.
+        Mistake("\(stream).observe(owner: index) { _ in }", ownerAndElement),
+        Mistake("\(stream).observe { _ in await save() }", ownerAndElement),
+        Mistake(
+            "\(stream).observe(owner: index) { _, _ in try await saveOrFail() }", noThrow),
+        Mistake("\(stream).observe(owner: optional) { _, _ in }", owners),
+        Mistake(
+            "\(stream).observe(owner: index, on: .main) { index, _ in index.clear() }",
+            noTargetOfLoop),
+        Mistake(
+            "\(stream).observe(owner: sidebar, on: .mainActor) { sidebar, _ in sidebar.clear() }",
+            noTargetOfLoop),
+        Mistake("Task(owner: optional) { await save() }", owners),
         // Foundation's words.
         Mistake(
             "center.addObserver(index, selector: \"update:\", name: name, object: nil)",

@@ -41,7 +41,7 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
 
 extension DeliveryTarget {
     /// The actor that owns a handler and isolates it.
-    static func actor<Owner: Actor>(_ actor: Owner) -> DeliveryTarget {
+    static func isolated<Owner: Actor>(to actor: Owner) -> DeliveryTarget {
         actor === MainActor.shared ? .main : DeliveryTarget(ActorTarget(actor))
     }
 }
