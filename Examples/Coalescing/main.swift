@@ -4,6 +4,8 @@
 // name and sender: the view is redrawn once, when the run loop is idle. Requests that are posted
 // `.now` redraw the view each time.
 //
+// Prints: Three changes, posted whenIdle:
+// Prints: Three changes, posted now:
 // Prints: Redrawn once.
 // Prints: Redrawn 3 times.
 

@@ -11,6 +11,7 @@
 // Prints: file 1 seen on a dispatch queue
 // Prints: file 1 seen on an operation queue
 // Prints: file 1 seen on a thread's run loop
+// Prints: without the listener on a thread's run loop: 4 observers
 // Prints: without the listener on the watching thread: 0 observers
 
 import Foundation
