@@ -27,7 +27,6 @@ extension Benchmark {
                 return owner
             }
         },
-        // At most 320 bytes.
         Benchmark("bytes per registration with a target", size: "\(registrations)", goal: 1.35) {
             let center = ObserverCenter()
             let (a, b) = (Plain(), Plain())
@@ -39,8 +38,7 @@ extension Benchmark {
                 }
             }
         },
-        // At most 600 bytes.
-        Benchmark("bytes of a center without posts", size: "\(centers)", goal: 12.5) {
+        Benchmark("bytes of a center without posts", size: "\(centers)", goal: 11) {
             guard heap_bytes_in_use() > 0 else {
                 return .unavailable("this allocator does not tell what is in use")
             }
