@@ -37,11 +37,11 @@ import Testing
     }
 
     @Test func `P4 R7 a call that ended its observer itself is not cancelled`() async {
-        let (center, log, begun, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
+        let (center, log, returns, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
         let once = center.observe(.sample, once: true) { note in
-            begun.open()
             await Task.yield()
             log.add("once \(note.number) \(Task.isCancelled)")
+            returns.open()
         }
         let token = Box<NotificationObserver?>()
         token.set(
@@ -52,8 +52,8 @@ import Testing
             })
         center.post(.sample, numbers: 1...3)
         await gate.pass()
-        // A cancellation prevents a later call.
-        await begun.pass()
+        // Before its return, a cancellation cancels the call.
+        await returns.pass()
         await once.cancelAndWait()
         await token.value?.cancelAndWait()
         #expect(log.entries.sorted() == ["once 1 false", "stopped 1 false"])

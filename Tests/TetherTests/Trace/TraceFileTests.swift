@@ -206,7 +206,9 @@ import Testing
         let names = events.filter { $0.phase == "B" }.map(\.name)
         #expect(
             names
-                == Array(repeating: ["post needsRedraw", "needsRedraw"], count: 4).flatMap(\.self))
+                == Array(
+                    repeating: ["post needsRedraw", "needsRedraw · main.swift:25"], count: 4
+                ).flatMap(\.self))
         // As another process does.
         let other = unsafe open(file.path, O_RDWR)
         #expect(flock(other, LOCK_EX) == 0)
