@@ -43,16 +43,10 @@ extension AsyncSequence where Self: Sendable {
             -> Void
     ) -> Task<Void, any Error> {
         let loop = OwnedLoop(over: self, owner: owner, handler)
-        return OwnedTask.startThrowing(
-            loop.start(at: CallSite(fileID, line, call: "observe(owner:_:)")), owner: owner,
-            holding: { _, _ in withExtendedLifetime(handler) {} },
-            operation: { actor in
-                do {
-                    return .success(try await loop.run(on: actor))
-                } catch {
-                    return .failure(error)
-                }
-            })
+        let owned = loop.attach(to: owner, at: CallSite(fileID, line, call: "observe(owner:_:)"))
+        return owned.start(on: handler.isolation) { actor in
+            Task { try await loop.run(as: owned, on: actor) }
+        }
     }
 
     /// Calls a handler isolated to an actor, the owner, with each element, as long as the actor
@@ -71,10 +65,7 @@ extension AsyncSequence where Self: Sendable {
         owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
     ) -> Task<Void, any Error> where Element: Sendable {
-        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
-            await callUnlessCancelled(on: owner, element, handler)
-        }
-        return observe(owner: owner, fileID: fileID, line: line, called)
+        observe(owner: owner, fileID: fileID, line: line, onItsOwner(handler))
     }
 
     // For a named async function of a module with `NonisolatedNonsendingByDefault`: see Observe.swift.
@@ -86,12 +77,7 @@ extension AsyncSequence where Self: Sendable {
         nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, any Error> {
-        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
-            // SAFETY: the handler runs where this closure runs.
-            nonisolated(unsafe) let (owner, element) = (owner, element)
-            unsafe await handler(owner, element)
-        }
-        return observe(owner: owner, fileID: fileID, line: line, called)
+        observe(owner: owner, fileID: fileID, line: line, whereCalled(handler))
     }
 }
 
@@ -109,12 +95,10 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
             -> Void
     ) -> Task<Void, Never> {
         let loop = OwnedLoop(over: self, owner: owner, handler)
-        return OwnedTask.start(
-            loop.start(at: CallSite(fileID, line, call: "observe(owner:_:)")), owner: owner,
-            holding: { _, _ in withExtendedLifetime(handler) {} },
-            operation: { actor in
-                await loop.run(on: actor)
-            })
+        let owned = loop.attach(to: owner, at: CallSite(fileID, line, call: "observe(owner:_:)"))
+        return owned.start(on: handler.isolation) { actor in
+            Task { await loop.run(as: owned, on: actor) }
+        }
     }
 
     /// Calls a handler isolated to an actor, the owner, with each element of a sequence that never
@@ -124,10 +108,7 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
         owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
     ) -> Task<Void, Never> where Element: Sendable {
-        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
-            await callUnlessCancelled(on: owner, element, handler)
-        }
-        return observe(owner: owner, fileID: fileID, line: line, called)
+        observe(owner: owner, fileID: fileID, line: line, onItsOwner(handler))
     }
 
     // For a named async function of a module with `NonisolatedNonsendingByDefault`: see Observe.swift.
@@ -139,29 +120,48 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
         nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, Never> {
-        let called: @Sendable @isolated(any) (Owner, Element) async -> Void = { owner, element in
-            // SAFETY: the handler runs where this closure runs.
-            nonisolated(unsafe) let (owner, element) = (owner, element)
-            unsafe await handler(owner, element)
-        }
-        return observe(owner: owner, fileID: fileID, line: line, called)
+        observe(owner: owner, fileID: fileID, line: line, whereCalled(handler))
     }
 }
 
-/// Calls a handler on its owner, which may have become free after a cancellation.
+// MARK: Handlers of other forms
+
+private typealias LoopHandler<Owner, Element> =
+    @Sendable @isolated(any) (Owner, Element) async -> Void
+
+/// A handler that is isolated to its owner. The owner may become free after a cancellation.
+private func onItsOwner<Owner: Actor, Element: Sendable>(
+    _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
+) -> LoopHandler<Owner, Element> {
+    { owner, element in await callUnlessCancelled(on: owner, element, handler) }
+}
+
 private func callUnlessCancelled<Owner: Actor, Element: Sendable>(
     on owner: isolated Owner, _ element: Element, _ handler: (isolated Owner, Element) -> Void
 ) {
     if !Task.isCancelled { handler(owner, element) }
 }
 
+/// An async function that runs where it is called.
+private func whereCalled<Owner: AnyObject, Element>(
+    _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
+) -> LoopHandler<Owner, Element> {
+    { owner, element in
+        // SAFETY: the handler runs where this closure runs.
+        nonisolated(unsafe) let (owner, element) = (owner, element)
+        unsafe await handler(owner, element)
+    }
+}
+
+// MARK: The loop
+
 /// The loop of one `observe(owner:)`. Retains the owner for each call alone.
 private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: Sendable {
-    typealias Handler = @Sendable @isolated(any) (Owner, Elements.Element) async -> Void
+    typealias Handler = LoopHandler<Owner, Elements.Element>
 
     private let elements: Elements
     private let owner: OwnerReference<Owner>
-    let handler: Handler
+    private let handler: Handler
 
     init(over elements: Elements, owner: Owner, _ handler: @escaping Handler) {
         self.elements = elements
@@ -169,14 +169,16 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
         self.handler = handler
     }
 
-    func start(at site: CallSite) -> OwnedTask.Start {
-        OwnedTask.Start(
-            kind: .loop, label: "loop over \(Elements.self)", name: nil, priority: nil,
-            actor: handler.isolation, site: site)
+    func attach(to owner: Owner, at site: CallSite) -> OwnedTask {
+        OwnedTask(
+            .loop, label: "loop over \(Elements.self)", of: owner, at: site,
+            holding: { [handler] _, _ in withExtendedLifetime(handler) {} })
     }
 
     /// Runs on the handler's actor, and so do the iterator and the elements.
-    func run(on actor: isolated (any Actor)?) async throws(Elements.Failure) {
+    func run(as owned: OwnedTask, on actor: isolated (any Actor)?) async throws(Elements.Failure) {
+        owned.begins(on: actor)
+        defer { owned.returns() }
         var iterator = elements.makeAsyncIterator()
         while let element = try await iterator.next(isolation: actor) {
             guard await call(with: element, on: actor) else { return }

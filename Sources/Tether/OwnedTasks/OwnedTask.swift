@@ -6,106 +6,91 @@
 ///     starting ──▶ running: the task is known ──▶ returned
 ///         └──────────────┴──▶ ended: by the owner or a token; the task is cancelled ──▶ returned
 ///
-/// The owner's list retains the registration. The registration retains the hook, and the hook the
-/// task, until the end. The task retains the registration as a call under way (`AsyncRun`), which
-/// waits, audits and leak checks know until the operation has returned.
+/// The owner's list retains the registration until the end, and the registration this hook. The
+/// task retains this hook until the return. The run, a call under way (`AsyncRun`), retains the
+/// registration until then. Waits, audits and leak checks know the run.
 ///
-/// SAFETY: `state` is protected by its lock; the other properties never change.
+/// *What it costs* beside the task: this object, its run, the registration with its details, and a
+/// token; the lock of the owner's list twice, and the lock of the runs twice. The task enters the
+/// run through a task-local value that its creator sets. So the operation is awaited by the task's
+/// own closure, and no frame of Tether's is between them.
+///
+/// SAFETY: `state` is protected by its lock. `run` is set before the task starts, and then, like
+/// `traced`, belongs to the task. The other properties never change.
 final class OwnedTask: RegistrationHook, @unchecked Sendable {
-    /// The operation, which runs on the given actor.
-    typealias Operation<Success> = @Sendable (isolated (any Actor)?) async -> Success
-
     private enum State: Sendable {
         case starting
-        case running(cancel: @Sendable () -> Void)
+        case running(any CancellableTask)
         case ended
         case returned
     }
 
     private let state = Locked(State.starting)
     private let kind: OwnedWork
+    /// The task in audits and traces.
     private let label: String
+    private var run: AsyncRun?
+    /// The moment of the traced beginning; `nil` in an untraced run.
+    private var traced: Event.Moment?
 
-    /// `label`: the task in audits and traces.
-    private init(_ kind: OwnedWork, label: String) {
+    /// Attaches a task to its owner. `start` follows. `held` holds the user's code for leak checks.
+    init(
+        _ kind: OwnedWork, label: String, of owner: AnyObject, at site: CallSite,
+        holding held: @escaping OwnedRegistration.Handler<AnyObject>
+    ) {
         self.kind = kind
         self.label = label
+        super.init()
+        let registration = OwnedRegistration(for: self, at: site, holding: held)
+        // First: a thread that finds the registration in the owner's list can wait for the task.
+        run = AsyncRun(of: registration)
+        if !registration.attach(as: NotificationObserver(), to: owner, at: site) {
+            registration.end()
+        }
     }
 
     override var work: OwnedWork? { kind }
     override var targetDescription: String? { label }
 
-    // MARK: Starting
+    // MARK: The task
 
-    /// The arguments of one start, apart from the owner.
-    struct Start {
-        let kind: OwnedWork
-        /// The task in audits and traces.
-        let label: String
-        let name: String?
-        let priority: TaskPriority?
-        /// The actor of the operation's first line.
-        let actor: (any Actor)?
-        let site: CallSite
+    /// Starts the task, as if its actor did. `make` makes a task whose closure is isolated to the
+    /// actor, calls `begins(on:)`, and calls `returns()` when the operation has returned.
+    func start<Success, Failure>(
+        on actor: (any Actor)?,
+        _ make: @escaping (isolated (any Actor)?) -> Task<Success, Failure>
+    ) -> Task<Success, Failure> {
+        // `Task.init` enqueues a task on the actor of its closure, so tasks begin in the order of
+        // their starts. A closure has the isolation of a parameter of the function around it.
+        // SAFETY: the two types differ in the isolation alone, as in `Actor.assumeIsolated`. The
+        // function starts a task, and touches no state of the actor.
+        let form = unsafe unsafeBitCast(
+            IsolatedForm(function: make), to: PlainForm<Success, Failure>.self)
+        let task = AsyncRun.$current.withValue(run) { form.function(actor) }
+        set(task)
+        return task
     }
 
-    /// Starts a task that is cancelled at an owner's end. `held` holds the user's code for leak
-    /// checks.
-    static func start<Success: Sendable>(
-        _ start: Start, owner: AnyObject,
-        holding held: @escaping OwnedRegistration.Handler<AnyObject>,
-        operation: @escaping Operation<Success>
-    ) -> Task<Success, Never> {
-        let task = OwnedTask(start.kind, label: start.label)
-        let operation = task.attach(to: owner, at: start.site, holding: held, operation)
-        let started = startOnActor(start, operation)
-        task.set(cancel: started.cancel)
-        return started
-    }
-
-    /// As `start`, for an operation that may throw.
-    static func startThrowing<Success: Sendable>(
-        _ start: Start, owner: AnyObject,
-        holding held: @escaping OwnedRegistration.Handler<AnyObject>,
-        operation: @escaping Operation<Result<Success, any Error>>
-    ) -> Task<Success, any Error> {
-        let task = OwnedTask(start.kind, label: start.label)
-        let operation = task.attach(to: owner, at: start.site, holding: held, operation)
-        let started = startThrowingOnActor(start, operation)
-        task.set(cancel: started.cancel)
-        return started
-    }
-
-    /// Begins the registration. Returns the operation as a call of the registration.
-    private func attach<Success>(
-        to owner: AnyObject, at site: CallSite,
-        holding held: @escaping OwnedRegistration.Handler<AnyObject>,
-        _ operation: @escaping Operation<Success>
-    ) -> Operation<Success> {
-        let registration = OwnedRegistration(for: self, at: site, holding: held)
-        // First: a thread that finds the registration in the owner's list can wait for the task.
-        let run = AsyncRun(of: registration)
-        if !registration.attach(as: NotificationObserver(), to: owner, at: site) {
-            registration.end()
-        }
-        return { actor in await self.perform(operation, as: run, on: actor) }
-    }
-
-    /// Runs the operation, and ends the registration inside the call.
-    private func perform<Success>(
-        _ operation: Operation<Success>, as run: AsyncRun, on actor: isolated (any Actor)?
-    ) async -> Success {
+    /// Called first by the task.
+    func begins(on actor: isolated (any Actor)?) {
         if hasEnded { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
-        let registration = run.registration as? OwnedRegistration
-        let begun = Events.areTraced ? Events.report(.work(label, at: registration?.site)) : 0
-        let result = await run.perform(on: actor) { actor in
-            let result = await operation(actor)
-            self.operationReturned()
-            registration?.end(because: .returned)
-            return result
+        if Events.areTraced {
+            traced = Events.report(.work(label, at: run?.registration?.site))
         }
-        if begun > 0 { Events.report(.asyncEnd(begun)) }
-        return result
+    }
+
+    /// Called last by the task. A later end cancels nothing.
+    func returns() {
+        let old = state.withLock { state in
+            let old = state
+            state = .returned
+            return old
+        }
+        withExtendedLifetime(old) {}
+        let run = run.take()
+        run?.registration?.end(because: .returned)
+        run?.end()
+        if let traced { Events.report(.asyncEnd(traced)) }
     }
 
     // MARK: The end
@@ -116,27 +101,18 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
         }
     }
 
-    /// Sets how the task is cancelled, and cancels it if the registration has ended.
-    private func set(cancel: @escaping @Sendable () -> Void) {
+    /// Sets the task, and cancels it if the registration has ended.
+    private func set(_ task: any CancellableTask) {
         let hasEnded = state.withLock { state in
             switch state {
             case .starting:
-                state = .running(cancel: cancel)
+                state = .running(task)
                 return false
             case .ended: return true
             case .running, .returned: return false
             }
         }
-        if hasEnded { cancel() }
-    }
-
-    /// A later end cancels nothing.
-    private func operationReturned() {
-        let old = state.withLock { state in
-            defer { state = .returned }
-            return state
-        }
-        withExtendedLifetime(old) {}
+        if hasEnded { task.cancel() }
     }
 
     override func ended(_ registration: Registration) {
@@ -146,62 +122,23 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
             state = .ended
             return old
         }
-        if case .running(let cancel) = old { cancel() }
+        if case .running(let task) = old { task.cancel() }
     }
 }
 
-// MARK: On the operation's actor
+// Structs, because a cast of the function alone adds a thunk.
 
-// `Task.init` enqueues a task on the actor of its closure, so tasks begin in the order of their
-// starts. A closure has the isolation of a parameter of the function around it. These functions
-// exist for that parameter.
-
-/// Starts a task on an actor.
-private func startIsolated<Success: Sendable>(
-    on actor: isolated (any Actor)?, _ start: OwnedTask.Start,
-    _ operation: @escaping OwnedTask.Operation<Success>
-) -> Task<Success, Never> {
-    Task(name: start.name, priority: start.priority) {
-        await operation(actor)
-    }
+private struct IsolatedForm<Success: Sendable, Failure: Error> {
+    let function: (isolated (any Actor)?) -> Task<Success, Failure>
 }
 
-private func startThrowingIsolated<Success: Sendable>(
-    on actor: isolated (any Actor)?, _ start: OwnedTask.Start,
-    _ operation: @escaping OwnedTask.Operation<Result<Success, any Error>>
-) -> Task<Success, any Error> {
-    Task(name: start.name, priority: start.priority) {
-        try await operation(actor).get()
-    }
+private struct PlainForm<Success: Sendable, Failure: Error> {
+    let function: ((any Actor)?) -> Task<Success, Failure>
 }
 
-private func startOnActor<Success: Sendable>(
-    _ start: OwnedTask.Start, _ operation: @escaping OwnedTask.Operation<Success>
-) -> Task<Success, Never> {
-    typealias Isolated = (
-        isolated (any Actor)?, OwnedTask.Start, @escaping OwnedTask.Operation<Success>
-    ) -> Task<Success, Never>
-    typealias Plain = (
-        (any Actor)?, OwnedTask.Start, @escaping OwnedTask.Operation<Success>
-    ) -> Task<Success, Never>
-    let function: Isolated = startIsolated
-    // SAFETY: the two types differ in the isolation alone, as in `Actor.assumeIsolated`. The
-    // function starts a task, and touches no state of the actor.
-    return unsafe unsafeBitCast(function, to: Plain.self)(start.actor, start, operation)
+/// A task of any result.
+private protocol CancellableTask: Sendable {
+    func cancel()
 }
 
-private func startThrowingOnActor<Success: Sendable>(
-    _ start: OwnedTask.Start,
-    _ operation: @escaping OwnedTask.Operation<Result<Success, any Error>>
-) -> Task<Success, any Error> {
-    typealias Isolated = (
-        isolated (any Actor)?, OwnedTask.Start,
-        @escaping OwnedTask.Operation<Result<Success, any Error>>
-    ) -> Task<Success, any Error>
-    typealias Plain = (
-        (any Actor)?, OwnedTask.Start, @escaping OwnedTask.Operation<Result<Success, any Error>>
-    ) -> Task<Success, any Error>
-    let function: Isolated = startThrowingIsolated
-    // SAFETY: as in `startOnActor`.
-    return unsafe unsafeBitCast(function, to: Plain.self)(start.actor, start, operation)
-}
+extension Task: CancellableTask {}

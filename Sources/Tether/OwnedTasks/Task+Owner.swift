@@ -40,14 +40,17 @@ extension Task where Failure == Never {
     ) {
         // SAFETY: only the task calls the operation; leak checks read it.
         nonisolated(unsafe) let operation = operation
-        let start = OwnedTask.Start(
-            taskNamed: name, priority: priority, on: unsafe operation.isolation,
-            at: CallSite(fileID, line, call: "Task.init(owner:)"))
-        self = OwnedTask.start(
-            start, owner: owner, holding: { _, _ in unsafe withExtendedLifetime(operation) {} },
-            operation: { _ in
-                unsafe await operation()
-            })
+        let owned = OwnedTask(
+            .task, label: OwnedTask.label(name), of: owner,
+            at: CallSite(fileID, line, call: "Task.init(owner:)"),
+            holding: { _, _ in unsafe withExtendedLifetime(operation) {} })
+        self = owned.start(on: unsafe operation.isolation) { actor in
+            Task(name: name, priority: priority) {
+                owned.begins(on: actor)
+                defer { owned.returns() }
+                return unsafe await operation()
+            }
+        }
     }
 }
 
@@ -63,27 +66,24 @@ extension Task where Failure == any Error {
     ) {
         // SAFETY: only the task calls the operation; leak checks read it.
         nonisolated(unsafe) let operation = operation
-        let start = OwnedTask.Start(
-            taskNamed: name, priority: priority, on: unsafe operation.isolation,
-            at: CallSite(fileID, line, call: "Task.init(owner:)"))
-        self = OwnedTask.startThrowing(
-            start, owner: owner, holding: { _, _ in unsafe withExtendedLifetime(operation) {} },
-            operation: { _ in
-                do {
-                    return .success(unsafe try await operation())
-                } catch {
-                    return .failure(error)
-                }
-            })
+        let owned = OwnedTask(
+            .task, label: OwnedTask.label(name), of: owner,
+            at: CallSite(fileID, line, call: "Task.init(owner:)"),
+            holding: { _, _ in unsafe withExtendedLifetime(operation) {} })
+        self = owned.start(on: unsafe operation.isolation) { actor in
+            Task(name: name, priority: priority) {
+                owned.begins(on: actor)
+                defer { owned.returns() }
+                return unsafe try await operation()
+            }
+        }
     }
 }
 
-extension OwnedTask.Start {
-    fileprivate init(
-        taskNamed name: String?, priority: TaskPriority?, on actor: (any Actor)?, at site: CallSite
-    ) {
-        self.init(
-            kind: .task, label: name.map { "task \($0)" } ?? "task", name: name,
-            priority: priority, actor: actor, site: site)
+extension OwnedTask {
+    /// A task of a name in audits and traces.
+    fileprivate static func label(_ name: String?) -> String {
+        guard let name else { return "task" }
+        return "task \(name)"
     }
 }

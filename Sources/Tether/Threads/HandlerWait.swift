@@ -4,7 +4,7 @@ internal import Dispatch
 /// Waits until the handlers of a registration have returned (R2).
 ///
 /// A handler runs in an *execution*: the `ThreadRecord` of a thread that posts or runs a block, or
-/// the `AsyncRun.Identity` of an async handler's call. A waiter waits for its registration's
+/// the `AsyncRun` of an async handler's call. A waiter waits for its registration's
 /// executions but its own.
 ///
 /// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, fences
@@ -12,7 +12,7 @@ internal import Dispatch
 /// and then reads the word. At least one of the two sees the other's write. Without waiters, a
 /// return costs one read of a word with the value 0.
 enum HandlerWait {
-    /// A `ThreadRecord` or an `AsyncRun.Identity`.
+    /// A `ThreadRecord` or an `AsyncRun`.
     private typealias Execution = any AnyObject & Sendable
 
     private struct Waiter: Sendable {
@@ -152,48 +152,42 @@ enum HandlerWait {
 
 // MARK: Calls of async handlers
 
-/// One call of an async handler, from the beginning of its delivery until its return (R2).
+/// One call of an async handler, from the beginning of its delivery until its return (R2); also the
+/// run of an owner's task.
 ///
 /// The call may change threads, so has no hazard pointer. The call retains its registration:
-/// waiters await its address.
+/// waiters await its address. The tasks that a handler starts inherit the object, and may keep it
+/// after the return. So the return releases the registration and the work.
 ///
-/// SAFETY: only the task of the call reads or writes `work` and `registration`.
-final class AsyncRun: @unchecked Sendable {
+/// SAFETY: only the task of the call reads or writes `work` and `registration`; the lock of
+/// `underWay` protects `next`; the other properties never change.
+final class AsyncRun: Chained, @unchecked Sendable {
     /// The call of a handler, on the handler's actor.
     typealias Work = @Sendable (isolated (any Actor)?) async -> Void
 
-    /// A separate object, because the handler's tasks inherit the identity and may outlive the
-    /// call.
-    final class Identity: Sendable {
-        /// The call whose task started this call, if any: a task of an owner inherits it.
-        fileprivate let outer: Identity?
-
-        fileprivate init(inside outer: Identity?) { self.outer = outer }
-
-        /// The call, and the calls around it.
-        fileprivate var andOuter: some Sequence<Identity> { sequence(first: self, next: \.outer) }
-    }
-
     /// The call around the current task. The task is the handler's own, a child task, or a task
     /// started by the handler.
-    @TaskLocal static var current: Identity?
+    @TaskLocal static var current: AsyncRun?
 
     /// The calls under way, by the addresses of their registrations. An observer has at most one
     /// call at a time (P4).
-    private static let underWay = Locked<[UInt: Identity]>([:])
+    private static let underWay = Locked(HashChains<AsyncRun>())
 
-    private(set) var registration: (any AnyObject & Sendable)?
+    /// Protected by the lock of `underWay`.
+    var next: AsyncRun?
+    private(set) var registration: Registration?
     private let address: UInt
-    private let identity = Identity(inside: current)
+    /// The call whose task started this call, if any: a task of an owner inherits it.
+    private let outer = current
     private var work: Work?
 
     /// Begins a call, on a thread whose hazard pointer is the registration, or before other threads
     /// know the registration.
-    init(of registration: any AnyObject & Sendable, _ work: Work? = nil) {
+    init(of registration: Registration, _ work: Work? = nil) {
         self.registration = registration
-        address = UInt(bitPattern: ObjectIdentifier(registration))
+        address = registration.address
         self.work = work
-        AsyncRun.underWay.withLock { [identity, address] in $0[address] = identity }
+        AsyncRun.underWay.withLock { _ = unsafe $0.insert(self) }
     }
 
     /// Calls the handler, releases the arguments, and ends the call. Called once.
@@ -201,23 +195,24 @@ final class AsyncRun: @unchecked Sendable {
     /// All steps run on the handler's actor. So the actor releases the owner, the notification
     /// (O9), and the captures if the call is their last holder.
     func perform(on actor: isolated (any Actor)?) async {
-        await perform(on: actor) { actor in
+        await AsyncRun.$current.withValue(self) {
             await work?(actor)
             // A `deinit` that waits for the observer is part of the call.
             work = nil
         }
+        end()
     }
 
-    /// Runs a body as the call, and ends the call. Called once.
-    func perform<Success>(
-        on actor: isolated (any Actor)?, _ body: (isolated (any Actor)?) async -> Success
-    ) async -> Success {
-        let result = await AsyncRun.$current.withValue(identity) { await body(actor) }
-        AsyncRun.underWay.withLock { [address] in $0[address] = nil }
+    /// Ends the call. Called once, by its task.
+    func end() {
+        let removed = AsyncRun.underWay.withLock { $0.remove(self) }
+        withExtendedLifetime(removed) {}
         if tether_is_awaited(address) { HandlerWait.handlerReturned(address) }
         registration = nil
-        return result
     }
+
+    /// The call, and the calls around it.
+    fileprivate var andOuter: some Sequence<AsyncRun> { sequence(first: self, next: \.outer) }
 
     /// Whether the current task belongs to the registration's call under way.
     static func isCurrent(for registration: UInt) -> Bool {
@@ -226,7 +221,18 @@ final class AsyncRun: @unchecked Sendable {
     }
 
     /// The registration's call under way.
-    static func underWay(for registration: UInt) -> Identity? {
-        underWay.withLock { $0[registration] }
+    static func underWay(for registration: UInt) -> AsyncRun? {
+        underWay.withLock { runs in
+            // SAFETY: the table retains the run until the caller does.
+            unsafe runs.find(hash(registration), where: { $0.address == registration })?
+                .takeUnretainedValue()
+        }
+    }
+
+    var hash: UInt { AsyncRun.hash(address) }
+
+    /// A multiplication spreads addresses into the upper bits.
+    private static func hash(_ address: UInt) -> UInt {
+        UInt(truncatingIfNeeded: (UInt64(address) &* 0x9E37_79B9_7F4A_7C15) >> 28)
     }
 }

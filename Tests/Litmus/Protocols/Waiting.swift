@@ -170,7 +170,7 @@ struct Waiting: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0["under way"] == 1 && !$0.has("is awaited") },
-                // `AsyncRun.perform`
+                // `AsyncRun.end`
                 .init("perform") {
                     if !code.looksLast { code.posting.noteAwaited() }
                     code.runs.withLock { code.underWay.store(0, .plain) }

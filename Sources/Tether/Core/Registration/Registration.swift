@@ -59,6 +59,8 @@ internal import Synchronization
         /// The slots count the registration among those with pending deliveries. Written under the
         /// center's lock, and never removed.
         static let counted: UInt32 = 512
+        /// The registration is never added to a center.
+        static let outside: UInt32 = 1024
     }
 
     final let center: CenterCore
@@ -77,7 +79,7 @@ internal import Synchronization
     /// Last, beside the subclass's handler, because posts read these two fields alone.
     final let state: Atomic<UInt32>
 
-    /// `flags`: `State.once`, `.isolated` or `.owned`.
+    /// `flags`: `State.once`, `.isolated`, `.owned` or `.outside`.
     init(center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite) {
         self.center = center
         self.site = site
@@ -98,6 +100,7 @@ internal import Synchronization
     }
 
     final var isOwned: Bool { state.load(ordering: .relaxed) & State.owned != 0 }
+    final var isOutside: Bool { state.load(ordering: .relaxed) & State.outside != 0 }
     final var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
     final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
@@ -402,7 +405,7 @@ internal import Synchronization
         defer { Events.end(begun) }
         // Everything is unlinked first and released last, so a `deinit` that runs here sees a
         // complete end. The result retains this registration.
-        let released = center.unlink(self)
+        let released = isOutside ? (self, []) : center.unlink(self)
         if details == nil, pending == nil, cause == .ownerEnded || !isOwned,
             !RegistrationWatch.isListening
         {
@@ -510,7 +513,8 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         holding held: @escaping Handler<AnyObject> = { _, _ in }
     ) {
         self.init(
-            center: center, details: Details(hooks: [hook]), flags: 0, site: site, handler: held)
+            center: center, details: Details(hooks: [hook]), flags: State.outside, site: site,
+            handler: held)
     }
 
     private struct Form<Owner: AnyObject> { let function: Handler<Owner> }
