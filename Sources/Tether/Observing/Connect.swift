@@ -189,7 +189,7 @@ extension NotifyingCenter {
     @available(
         *, unavailable,
         message:
-            "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
+            "leave out 'from:' to observe any sender, or pass a class instance that is not optional, or 'ValueSender(value)'"
     )
     @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Any?,

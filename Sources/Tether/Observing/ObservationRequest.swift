@@ -58,7 +58,7 @@ struct ObservationRequest {
     ) {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
-        let foreign = ownCore == nil ? ForeignSubscription(of: core) : nil
+        let foreign = ownCore == nil ? ForeignSubscription(of: core, from: sender) : nil
         if foreign != nil { ProgramEnvironment.followOnce() }
         var senderRecord: OwnerRecord?
         if let object = sender.object {
@@ -174,6 +174,7 @@ enum SenderFilter {
     /// A sender that may be omitted.
     static func given<Sender: AnyObject>(_ sender: Sender, at site: CallSite) -> SenderFilter {
         if Omitted.stands(for: sender) { return .any }
+        if let sender = sender as? ValueSender { return SenderFilter(sender, at: site) }
         ObjectArgument.sender.check(sender, at: site)
         return .object(sender)
     }
@@ -188,6 +189,15 @@ enum SenderFilter {
             self = .object(object)
         case .value(let value): self = .value(SenderFilter.matchable(value, at: site))
         }
+    }
+
+    /// A value that stands in an object's place.
+    private init(_ sender: ValueSender, at site: CallSite) {
+        self.init(any: sender.value, at: site)
+        guard case .any = self else { return }
+        site.refuse(
+            "the sender ValueSender(nil) is no value, so no post could ever match it; leave 'from:' out to "
+                + "observe any sender.")
     }
 
     private static func matchable(_ sender: Any, at site: CallSite) -> TypedValue {
@@ -236,7 +246,7 @@ package enum ObjectArgument {
     /// The alternative to another object.
     private var instead: String {
         switch self {
-        case .sender: "pass a Hashable value to addObserver(forName:object:queue:using:)"
+        case .sender: "pass a Hashable value as ValueSender(value)"
         case .owner, .receiver: "leave it out and keep the token"
         case .tracked: "track an object that holds it"
         }

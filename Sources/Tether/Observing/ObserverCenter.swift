@@ -85,7 +85,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     public func hasObservers<Sender: AnyObject>(
         named name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool {
-        core.hasObservers(of: name, from: Omitted.stands(for: sender) ? nil : SenderKey(sender))
+        core.hasObservers(of: name, from: SenderKey(given: sender))
     }
 
     /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe`
@@ -159,7 +159,7 @@ extension NotifyingCenter {
         _ name: Notification.Name?, _ sender: AnyObject, _ owner: AnyObject
     ) {
         guard let core = knownCore else { return }
-        let key = Omitted.stands(for: sender) ? nil : SenderKey(sender)
+        let key = SenderKey(given: sender)
         if Omitted.stands(for: owner) { return core.endAll(named: name, from: key) }
         core.endAll(of: owner, named: name, from: key)
     }

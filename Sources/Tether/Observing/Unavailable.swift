@@ -8,7 +8,7 @@ public import Foundation
 @available(
     *, unavailable,
     message:
-        "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
+        "leave out 'from:' to observe any sender, or pass a class instance that is not optional, or 'ValueSender(value)'"
 )
 extension NotifyingCenter {
     @discardableResult public func observe<each Owner: AnyObject>(
@@ -294,6 +294,14 @@ extension NotifyingCenter {
         backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "post the value itself: 'post(name: name, object: id)'")
+extension ObserverCenter {
+    public func post(
+        name: Notification.Name, object: ValueSender, userInfo: [AnyHashable: Any]? = nil
+    ) {}
 }
 
 @_documentation(visibility: internal)

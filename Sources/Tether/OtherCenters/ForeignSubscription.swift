@@ -9,7 +9,7 @@ internal import Foundation
 /// before it was emptied ends the observer: the center, or other code by mistake, released the
 /// closure.
 ///
-/// SAFETY: the lock protects all state of the subclass.
+/// SAFETY: the lock protects `state`; all else is constant.
 final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     struct State: ~Copyable, Sendable {
         /// The box, which lives as long as the center has the closure.
@@ -22,9 +22,24 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     static let unsubscriber = DispatchQueue(label: "Tether.ForeignSubscription")
 
     private let core: CenterCore
+    /// The sender that is a value. The center has a closure for any sender then.
+    private let value: TypedValue?
     let state = Locked(State())
 
-    init(of core: CenterCore) { self.core = core }
+    init(of core: CenterCore, from sender: SenderFilter) {
+        self.core = core
+        if case .value(let value) = sender { self.value = value } else { value = nil }
+    }
+
+    override var prepares: Bool { value != nil }
+
+    override func prepare(_ notification: Notification, for registration: Registration)
+        -> Notification?
+    {
+        guard let value else { return notification }
+        guard let object = notification.object, value.matches(object) else { return nil }
+        return notification
+    }
 
     /// Registers a closure with the center.
     func connect(

@@ -29,5 +29,13 @@ final class TypedValue: Hashable, @unchecked Sendable {
         hasher.combine(hash)
     }
 
+    /// Whether the object of a foreign center's notification is the value. Foundation may have made
+    /// an object of the value, which a cast undoes.
+    func matches(_ object: Any) -> Bool {
+        func isEqual<Value: Hashable>(_ value: Value) -> Bool { object as? Value == value }
+        guard let value = value.base as? any Hashable else { return false }
+        return isEqual(value)
+    }
+
     var description: String { String(reflecting: value.base) }
 }

@@ -95,6 +95,63 @@ import Testing
         #expect(text == "")
     }
 
+    /// An actor that starts work in its `init`, before a last line.
+    private static func startingInInit(before last: String) -> String {
+        """
+        import Tether
+
+        actor Index {
+            var entries: [String] = []
+
+            init(_ titles: AsyncStream<String>) {
+                titles.observe(owner: self) { (index: isolated Index, title) in index.entries.append(title) }
+                titles.observe(owner: self) { index, _ in await index.clear() }
+                Task(owner: self) { [weak self] in await self?.clear() }
+                OwnerLifetime.whenEnded(self) {}
+                \(last)
+            }
+
+            func clear() { entries = [] }
+        }
+        """
+    }
+
+    @Test func `O12 P2 an actor starts work in the last lines of its init`() throws {
+        let compiled = try Compiler().diagnostics(
+            of: OwnedTaskSnippetTests.startingInInit(before: ""))
+        #expect(compiled == "")
+        let refused = try Compiler().diagnostics(
+            of: OwnedTaskSnippetTests.startingInInit(before: "entries = []"))
+        #expect(
+            refused.contains("cannot access property 'entries' here in nonisolated initializer"))
+    }
+
+    @Test(arguments: ["", "@Sendable "])
+    func `O14 P1 a timer of the main actor's class is sent, if its handler is Sendable`(
+        attribute: String
+    ) throws {
+        let program = """
+            import Foundation
+            import Tether
+
+            @MainActor final class Clock {
+                var ticks = 0
+
+                init() {
+                    let timer = DispatchSource.makeTimerSource(queue: .main)
+                    timer.setEventHandler { \(attribute)[weak self] in
+                        MainActor.assumeIsolated { self?.ticks += 1 }
+                    }
+                    OwnerLifetime.whenEnded(self) { timer.cancel() }
+                }
+            }
+            """
+        let text = try Compiler().diagnostics(of: program)
+        let sentence = "passing closure as a 'sending' parameter risks causing data races"
+        #expect(text.contains(sentence) == attribute.isEmpty)
+        #expect(text.isEmpty != attribute.isEmpty)
+    }
+
     @Test func `O12 self must be written in the operation, and an owner must be an object`() throws
     {
         let program = """

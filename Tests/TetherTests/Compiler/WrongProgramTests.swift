@@ -117,6 +117,7 @@ import Testing
         Mistake("_ = center.observe(name, from: nil) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: optional) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: \"text\") { _ in }", leaveOutSender),
+        Mistake("_ = center.observe(name, from: 1) { _ in }", "or 'ValueSender(value)'"),
         Mistake("_ = center.observe(name, from: optional) { _ in await save() }", leaveOutSender),
         Mistake(
             "_ = center.observe(name, from: optional, on: .mainActor) { _ in }", leaveOutSender),
@@ -339,6 +340,8 @@ import Testing
         Mistake(
             "center.connect(name, object: model, to: Index.update, of: index, on: .main)", sender),
         Mistake("center.connect(name, object: nil, to: Sidebar.clear, of: sidebar)", sender),
+        Mistake(
+            "center.post(name: name, object: ValueSender(1))", "post the value itself"),
         Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)'"),
         Mistake("center.post(name)", "write 'post(name: name, object: sender)'"),
         Mistake("center.post(name: name, from: model)", "write 'post(name: name, object: sender)'"),

@@ -27,7 +27,7 @@ import Tether
     private static let boxed =
         "Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"
     private static let value =
-        "pass a Hashable value to addObserver(forName:object:queue:using:), or pass"
+        "pass a Hashable value as ValueSender(value), or pass"
     private static let object = "the key is the object HashableObject 0x"
     private static let naming = "which its observer would keep; pass a value that names it"
 
@@ -57,6 +57,12 @@ import Tether
             "pass a key that is"
         ) {
             _ = ObserverCenter().observe(.sample, key: Double.nan) { _ in }
+        },
+        Misuse(
+            "no value in a value sender", "observe(_:from:on:once:key:backlog:_:): ",
+            "the sender ValueSender(nil) is no value", "leave 'from:' out to observe any sender"
+        ) {
+            _ = ObserverCenter().observe(.sample, from: ValueSender(Int?.none)) { _ in }
         },
         Misuse("an object as a key", object, naming) {
             _ = ObserverCenter().observe(.sample, key: HashableObject()) { _ in }

@@ -1,0 +1,25 @@
+/// A value as the sender of an observer: the observer receives the posts whose sender equals the
+/// value.
+///
+/// ```swift
+/// center.observe(.modelDidChange, from: ValueSender(id), owner: self) { sidebar, note in
+///     sidebar.reload(note)
+/// }
+/// center.post(name: .modelDidChange, object: id)      // the value itself
+/// ```
+///
+/// For every parameter `from:`. It takes an object, which is matched by identity, or a value in this
+/// class: an identifier, a name, a case of an enum. A value is equal only to a value of its own
+/// type. A value has no end, so the observer ends with its owner or token.
+///
+/// `addObserver(forName:object:queue:using:)` and `notifications(named:object:)` of Foundation take
+/// a value as it is. Complexity: a hash of the value for each post of the name. Any thread.
+public final class ValueSender: Sendable {
+    let value: any Hashable & Sendable
+
+    /// Makes a sender of a value with pure `==` and `hash(into:)`.
+    ///
+    /// A `nil`, or a value that is not equal to itself, stops the program at the registration. A
+    /// class instance is matched by identity, as without this class.
+    public init(_ value: some Hashable & Sendable) { self.value = value }
+}
