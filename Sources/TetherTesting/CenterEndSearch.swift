@@ -25,7 +25,8 @@ struct KeptOwner: Sendable {
         by path: ReferencePath
     ) {
         let tracked = LeakTracker.Tracked(
-            object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
+            object: owner, label: "\(owner.type)", site: registration.site,
+            owned: registration.ownedDescription)
         let holder = other ?? registration
         self.init(
             owner, isCaptured: path.isCapture, of: registration,
@@ -57,7 +58,8 @@ struct KeptOwner: Sendable {
         self.owner = owner
         self.isCaptured = isCaptured
         let tracked = LeakTracker.Tracked(
-            object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
+            object: owner, label: "\(owner.type)", site: registration.site,
+            owned: registration.ownedDescription)
         finding = Finding(
             message: "\(tracked.subject(besides: holder?.site)) was deallocated only because its "
                 + "center was: \(cause). With a center that stays, such as "

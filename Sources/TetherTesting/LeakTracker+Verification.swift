@@ -262,6 +262,11 @@ extension WatchedRegistration {
             : "the observer of \(subject) registered at \(site)"
     }
 
+    /// "the observer registered at …", or "the task started at …"
+    var ownedDescription: String {
+        work == nil ? "the observer registered at \(site)" : handlerDescription
+    }
+
     /// "the handler registered at … (modelDidChange)", or "the task started at …"
     var handlerDescription: String {
         switch work {

@@ -72,8 +72,9 @@ public final class LeakTracker: Sendable {
         let object: WatchedObject
         let label: String
         let site: Site
-        /// Whether the object is tracked as the owner of an observer, not by `track`.
-        let isOwner: Bool
+        /// The observer or work whose owner the object is, in words; `nil` if `track` was called.
+        let owned: String?
+        var isOwner: Bool { owned != nil }
     }
 
     struct State: Sendable {
@@ -160,7 +161,7 @@ public final class LeakTracker: Sendable {
         let site = Site(file: "\(fileID)", line: Int(line))
         let tracked = Tracked(
             object: watched(object), label: label ?? "\(type(of: object))", site: site,
-            isOwner: false)
+            owned: nil)
         state.withLock { $0.tracked.append(tracked) }
         return object
     }
@@ -210,9 +211,10 @@ public final class LeakTracker: Sendable {
     }
 
     func add(_ registration: WatchedRegistration, owner: AnyObject?) {
-        let site = Site(file: registration.file, line: registration.line)
         let owner = owner.map {
-            Tracked(object: watched($0), label: "\(type(of: $0))", site: site, isOwner: true)
+            Tracked(
+                object: watched($0), label: "\(type(of: $0))", site: registration.site,
+                owned: registration.ownedDescription)
         }
         state.withLock { state in
             state.registrations.append(registration)

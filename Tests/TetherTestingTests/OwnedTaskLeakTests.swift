@@ -6,48 +6,47 @@ import TetherVerification
 
 /// Leaks by tasks, loops and closures of owners, and their cures, which pass.
 @Suite struct OwnedTaskLeakTests {
-    private final class Sidebar: Sendable {
-        func touch() {}
+    private typealias Sidebar = FaultyTask.Sidebar
+
+    // MARK: Each faulty task
+
+    @Test(arguments: FaultyTask.allCases)
+    func `O12 L2 L3 verifyNoLeaks names a faulty task with its line`(fault: FaultyTask) async {
+        let (work, begun) = (Work(), Work())
+        let messages = await planted {
+            let sidebar = fault.plant(work, begun: begun)
+            await begun.waitUnlessCancelled()
+            withExtendedLifetime(sidebar) {}
+        }
+        #expect(messages == [fault.sentence])
+        work.end()
     }
 
-    /// Keeps tasks from returning until a test ends them, also after their cancellation.
-    private final class Work: Sendable {
-        private let stream: AsyncStream<Void>
-        private let continuation: AsyncStream<Void>.Continuation
-
-        init() { (stream, continuation) = AsyncStream.makeStream() }
-
-        /// Returns after `end()`, also in a cancelled task.
-        func wait() async {
-            let stream = stream
-            await Task { for await _ in stream {} }.value
+    @Test(arguments: FaultyTask.allCases)
+    func `O12 L2 L4 the trait fails the test of a faulty task once, at the task's line`(
+        fault: FaultyTask
+    ) async throws {
+        let test = try #require(Test.current)
+        let (issues, work, begun) = (Issues(), Work(), Work())
+        let trait: NoLeaksTrait = .verifiesNoLeaks(
+            limits: .init(deliveryWait: .zero, holderSearch: .seconds(300)))
+        try await withKnownIssue {
+            try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                let sidebar = fault.plant(work, begun: begun)
+                await begun.waitUnlessCancelled()
+                withExtendedLifetime(sidebar) {}
+            }
+        } matching: { issue in
+            if issue.severity == .error { issues.add(issue) }
+            return true
         }
-
-        /// Returns after `end()` or a cancellation.
-        func waitUnlessCancelled() async { for await _ in stream {} }
-
-        func end() { continuation.finish() }
+        #expect(issues.messages == [fault.sentence])
+        #expect(issues.places == ["FaultyTask.swift:\(FaultyTask.line)"])
+        #expect(issues.paths == ["\(FaultyTask.path)"])
+        work.end()
     }
 
     // MARK: A capture of the owner
-
-    @Test func `O12 L3 a task that captures its owner is named with its line`() async {
-        let work = Work()
-        let messages = await planted {
-            let sidebar = Sidebar()
-            Task(owner: sidebar, fileID: "App/Sidebar.swift", line: 14) {
-                await work.wait()
-                sidebar.touch()
-            }
-        }
-        #expect(
-            messages == [
-                "Sidebar is still alive: the task "
-                    + "started at App/Sidebar.swift:14 captures it. Capture it weakly there, and take it for "
-                    + "one step at a time."
-            ])
-        work.end()
-    }
 
     @Test func `O13 L3 a loop whose handler captures its owner is named with its line`() async {
         let (numbers, input) = AsyncStream.makeStream(of: Int.self)
@@ -85,42 +84,7 @@ import TetherVerification
         token.cancelAll()
     }
 
-    @Test func `O12 L3 a task that takes its owner before its loop is named with its line`() async {
-        let (work, begun) = (Work(), Work())
-        let messages = await planted {
-            let sidebar = Sidebar()
-            Task(owner: sidebar, fileID: "App/Sidebar.swift", line: 14) { [weak sidebar] in
-                guard let sidebar else { return }
-                begun.end()
-                await work.wait()
-                sidebar.touch()
-            }
-            await begun.wait()
-        }
-        #expect(messages.count == 1)
-        #expect(
-            messages.first?.contains(
-                "Look for: the task started at App/Sidebar.swift:14, which still runs (a `guard let self` before "
-                    + "its loop?), a local variable") == true)
-        work.end()
-    }
-
     // MARK: A cancellation without an effect
-
-    @Test func `O12 L2 a task that was cancelled with its owner and goes on is named`() async {
-        let work = Work()
-        let messages = await planted {
-            let sidebar = Sidebar()
-            Task(owner: sidebar, fileID: "App/Sidebar.swift", line: 14) { await work.wait() }
-            withExtendedLifetime(sidebar) {}
-        }
-        #expect(
-            messages == [
-                "the task started at App/Sidebar.swift:14 was cancelled when Sidebar ended, and still runs. Ask "
-                    + "Task.isCancelled in it, and end whatever it waits for."
-            ])
-        work.end()
-    }
 
     @Test func `O13 L2 a loop whose async handler goes on after its token's cancel() is named`()
         async

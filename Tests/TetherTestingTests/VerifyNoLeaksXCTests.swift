@@ -44,6 +44,23 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         keep.drop()
     }
 
+    func testO12L2L3AFaultyTaskFailsOnceAtItsLine() throws {
+        for fault in FaultyTask.allCases {
+            let (work, begun) = (Work(), Work())
+            expected = []
+            verifyNoLeaks(limits: .init(deliveryWait: .zero, holderSearch: .seconds(300))) {
+                let sidebar = fault.plant(work, begun: begun)
+                begun.block()
+                withExtendedLifetime(sidebar) {}
+            }
+            let failures = try XCTUnwrap(expected)
+            expected = nil
+            XCTAssertEqual(failures.map(\.description), ["failed - \(fault.sentence)"])
+            XCTAssertEqual(failures.map(\.place), ["\(FaultyTask.path):\(FaultyTask.line)"])
+            work.end()
+        }
+    }
+
     func testL2ADeliveryThatTheMainThreadHasNoTimeForIsNotSaidToBeBlocked() throws {
         let keep = Keep()
         expected = []

@@ -241,8 +241,8 @@ extension LeakTracker.Tracked {
     /// The object as the subject of a sentence. The place of an owner's registration is left out if
     /// the sentence names it anyway, as the place of the repair.
     func subject(besides repair: Site?) -> String {
-        if !isOwner { return "\(label), tracked at \(site)," }
+        guard let owned else { return "\(label), tracked at \(site)," }
         if repair?.description == site.description { return label }
-        return "\(label), the owner of the observer registered at \(site),"
+        return "\(label), the owner of \(owned),"
     }
 }
