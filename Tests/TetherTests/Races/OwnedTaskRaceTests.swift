@@ -127,6 +127,69 @@ extension Races {
                 })
         }
 
+        /// An owner with one piece of work of each kind, whose ends are counted.
+        private struct Mixture: Sendable {
+            let owner = Holder(Owner())
+            let probe: ObjectProbe
+            let center = ObserverCenter()
+            let gate = AsyncGate()
+            let input: AsyncStream<Int>.Continuation
+            let calls = Counter()
+            let releases = Counter()
+            let tokens: [NotificationObserver]
+            let tasks: [Task<Void, Never>]
+
+            init() {
+                let object = owner.object!
+                probe = ObjectProbe(object)
+                let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+                self.input = input
+                let (calls, releases, gate) = (calls, releases, gate)
+                let captured = [0, 1].map { _ in Ending { releases.add() } }
+                tokens = [
+                    center.observe(.sample, owner: object) { [captured = captured[0]] _, _ in
+                        captured.touch()
+                    },
+                    OwnerLifetime.whenEnded(object) { [captured = captured[1]] in
+                        captured.touch()
+                        calls.add()
+                    },
+                ]
+                tasks = [
+                    Task(owner: object) { await gate.pass() },
+                    numbers.observe(owner: object) { _, _ in },
+                ]
+            }
+        }
+
+        @Test
+        func `O12 O13 O14 ends, cancellations and returns at the same time end all work once`()
+            throws
+        {
+            try race(
+                rounds: 1_000,
+                setUp: { _ in Mixture() },
+                { mixture in mixture.owner.release() },
+                { mixture in
+                    for token in mixture.tokens { token.cancel() }
+                    for task in mixture.tasks { task.cancel() }
+                },
+                { mixture in
+                    mixture.gate.open()
+                    mixture.input.finish()
+                },
+                check: { mixture in
+                    for task in mixture.tasks {
+                        try require(returns(task), "A task did not return.")
+                    }
+                    try require(mixture.calls.count <= 1, "Called \(mixture.calls.count) times.")
+                    try require(
+                        mixture.releases.count == 2, "Released \(mixture.releases.count) captures.")
+                    try require(!mixture.probe.hasRecord, "The owner's list is left.")
+                    try require(mixture.center.audit().isEmpty, "An observer is left.")
+                })
+        }
+
         @Test func `O14 an end and a cancel() at the same time call a closure at most once`() throws
         {
             struct Fixture: Sendable {
