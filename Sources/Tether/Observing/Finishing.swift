@@ -97,7 +97,8 @@ extension OwnerObservers {
 
     /// Ends all present observers after their pending deliveries, and waits until then.
     ///
-    /// All take no further post from the beginning. See `NotificationObserver.finish()`.
+    /// All take no further post from the beginning. The tasks and loops of the owner are cancelled,
+    /// and waited for. See `NotificationObserver.finish()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
     @available(
         *, noasync,

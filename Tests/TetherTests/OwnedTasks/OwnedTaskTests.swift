@@ -243,6 +243,43 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `O12 O14 R11 finish() cancels tasks, waits for their return, and forgets closures`()
+        async
+    {
+        let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
+        let owner = Holder(Owner())
+        Task(owner: owner.object!) {
+            begun.open()
+            await OwnedTaskTests.cancellation()
+            await gate.pass()
+            log.add("returned \(Task.isCancelled)")
+        }
+        OwnerLifetime.whenEnded(owner.object!) { log.add("called") }
+        await begun.pass()
+        let observers = OwnerObservers(of: owner.object!)
+        let finishing = Task {
+            await observers.finish()
+            log.add("finished")
+        }
+        gate.open()
+        await finishing.value
+        #expect(log.entries == ["returned true", "finished"])
+        #expect(observers.isEmpty)
+        owner.release()
+        #expect(log.entries.count == 2)
+    }
+
+    @Test func `O12 a task that is started in a task group's body is its owner's`() async {
+        let owner = Owner()
+        let values = await withTaskGroup(of: Int.self) { group in
+            let task = Task(owner: owner) { 1 }
+            group.addTask { await task.value }
+            return await group.reduce(0, +)
+        }
+        #expect(values == 1)
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `O12 R2 a task in a handler does not wait for the handler around it`() async {
         let (center, log, gate) = (ObserverCenter(), log, AsyncGate())
         let token = Box<NotificationObserver?>()
