@@ -139,21 +139,56 @@ final class ReadmeXCTests: XCTestCase {
     }
 
     @Test
-    func `S1 S2 the README's loop reloads a sidebar, which it does not keep, until that ends`()
+    func `O13 S2 the README's loop reloads a sidebar, which it does not keep, until that ends`()
         async
     {
         let (center, log) = (ObserverCenter(), Log<Notification.Name>())
         do {
             let sidebar = Controller(log: log)
-            let changes = center.notifications(named: .modelDidChange, owner: sidebar)
-            Task { [weak sidebar] in
-                for await note in changes { sidebar?.reload(note) }
+            center.notifications(named: .modelDidChange).observe(owner: sidebar) { sidebar, note in
+                sidebar.reload(note)
             }
             center.post(name: .modelDidChange, object: nil)
             while log.entries.isEmpty { await Task.yield() }
         }
         while !center.audit().isEmpty { await Task.yield() }
         #expect(log.entries == [.modelDidChange])
+    }
+
+    @Test @MainActor
+    func `O12 O13 O14 the README's loop, task and timer begin and end with their sidebar`() async {
+        final class Ticker: Sendable {
+            let log: Log<String>
+            init(_ log: Log<String>) { self.log = log }
+            func cancel() { log.add("cancelled") }
+        }
+        @MainActor final class Sidebar {
+            private let log: Log<String>
+
+            init(_ titles: AsyncStream<String>, _ timer: Ticker, _ log: Log<String>) {
+                self.log = log
+                titles.observe(owner: self) { sidebar, title in sidebar.show(title) }
+                Task(owner: self) { [weak self] in await self?.refresh() }
+                OwnerLifetime.whenEnded(self) { timer.cancel() }
+            }
+
+            func show(_ title: String) { log.add(title) }
+            func refresh() async { log.add("refreshed") }
+            deinit { log.add("deinit") }
+        }
+        let log = Log<String>()
+        let (titles, input) = AsyncStream.makeStream(of: String.self)
+        let ended = AsyncGate()
+        input.onTermination = { _ in ended.open() }
+        var sidebar: Sidebar? = Sidebar(titles, Ticker(log), log)
+        input.yield("title")
+        while log.entries.count < 2 { await Task.yield() }
+        #expect(Set(log.entries) == ["title", "refreshed"])
+        sidebar = nil
+        await ended.pass()
+        while log.entries.count < 4 { await Task.yield() }
+        #expect(Set(log.entries.suffix(2)) == ["cancelled", "deinit"])
+        withExtendedLifetime(sidebar) {}
     }
 
     @Test @MainActor
