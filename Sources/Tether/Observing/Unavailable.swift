@@ -297,14 +297,6 @@ extension NotifyingCenter {
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "post the value itself: 'post(name: name, object: id)'")
-extension ObserverCenter {
-    public func post(
-        name: Notification.Name, object: ValueSender, userInfo: [AnyHashable: Any]? = nil
-    ) {}
-}
-
-@_documentation(visibility: internal)
 @available(*, unavailable, message: "write 'post(name: name, object: sender)'")
 extension ObserverCenter {
     public func post(

@@ -2,10 +2,12 @@
 /// value.
 ///
 /// ```swift
-/// center.observe(.modelDidChange, from: ValueSender(id), owner: self) { sidebar, note in
+/// center.observe(.modelDidChange, from: ValueSender("draft"), owner: self, on: .mainActor) {
+///     sidebar, note in
 ///     sidebar.reload(note)
 /// }
-/// center.post(name: .modelDidChange, object: id)      // the value itself
+/// // The value itself.
+/// center.post(name: .modelDidChange, object: "draft")
 /// ```
 ///
 /// For every parameter `from:`. It takes an object, which is matched by identity, or a value in this

@@ -340,8 +340,6 @@ import Testing
         Mistake(
             "center.connect(name, object: model, to: Index.update, of: index, on: .main)", sender),
         Mistake("center.connect(name, object: nil, to: Sidebar.clear, of: sidebar)", sender),
-        Mistake(
-            "center.post(name: name, object: ValueSender(1))", "post the value itself"),
         Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)'"),
         Mistake("center.post(name)", "write 'post(name: name, object: sender)'"),
         Mistake("center.post(name: name, from: model)", "write 'post(name: name, object: sender)'"),

@@ -179,15 +179,16 @@ private struct OwnedWorkRun {
     private func start(_ kind: ListedWork.Kind, id: Int, owner: LoggedObject) -> ListedWork {
         let log = log
         let pause = Pause(id, log)
-        let capture = LoggedObject("capture \(id)", log)
         switch kind {
         case .observer:
+            let capture = LoggedObject("capture \(id)", log)
             let token = center.observe(.sample, owner: owner) { _, _ in
                 capture.touch()
                 log.add("post to \(id)")
             }
             return ListedWork(id, kind, token)
         case .closure:
+            let capture = LoggedObject("capture \(id)", log)
             let token = OwnerLifetime.whenEnded(owner) {
                 capture.touch()
                 log.add("called \(id)")

@@ -18,7 +18,7 @@ import Testing
         center.observe(.sample, from: ValueSender("a"), owner: owner.object!) { owner, note in
             log.add("\(owner.name) \(note.number)")
         }
-        let senders: [Any?] = ["a", "b", nil, 1, ["a"].joined(), owner.object!]
+        let senders: [Any?] = ["a", "b", nil, 1, ["a"].joined(), NSObject()]
         for (number, sender) in senders.enumerated() {
             center.post(.sample, from: sender, number: number)
         }
