@@ -1,5 +1,6 @@
 /// A new observer with a key replaces the old observer with the key, in one step for posts (M7): a
-/// post that begins calls exactly one of the two.
+/// post that begins calls exactly one of the two. The two may be in different buckets: of a name,
+/// and of any name.
 ///
 /// A sequence lock: the counter is odd during the exchange. A post that finds an odd or changed
 /// counter takes the lock instead.
@@ -9,6 +10,7 @@ struct KeyedReplacement: Modelled {
     let used = Location("used", initially: 1)
     let newSlot = Location("slot of the new one")
     let oldState = Location("state of the old one")
+    let otherSlots = Location("openSlots of any name")
 
     var count = Order.sequentiallyConsistent
     var look = Order.acquiring
@@ -41,6 +43,38 @@ struct KeyedReplacement: Modelled {
         // `Registration.close`
         oldState.exchange(.acquiringAndReleasing) { _ in 1 }
         replacements.wrappingAdd(1, count)
+    }
+
+    /// `CenterCore.add` of the first observer of any name, in place of an observer of a name.
+    func addToOtherBucket() {
+        replacements.wrappingAdd(1, count)
+        // `Bucket.append`, `NameNode.publish`
+        newSlot.store(1, slotOrders.store)
+        otherSlots.store(1, .sequentiallyConsistent)
+        // `Registration.close`
+        oldState.exchange(.acquiringAndReleasing) { _ in 1 }
+        replacements.wrappingAdd(1, count)
+    }
+
+    /// `CenterCore.quickMatch` and `pairOfMatches`, and the calls.
+    func postToBothBuckets() {
+        let first = replacements.load(look)
+        guard first != 1 else { return }
+        let slots = openSlots.load(.sequentiallyConsistent)
+        _ = used.load(slotOrders.load, through: slots)
+        let others = otherSlots.load(.sequentiallyConsistent)
+        if looksAgain {
+            let second = replacements.load(look)
+            assume(second.number == first.number)
+            _ = second == first.number
+        }
+        note("began after", first.number == 2 ? 1 : 0)
+        if others == 1 {
+            note("calls the new one", newSlot.load(slotOrders.load))
+        } else {
+            note("calls the new one", 0)
+        }
+        note("calls the old one", oldState.load(.acquiring).number == 0 ? 1 : 0)
     }
 
     /// `CenterCore.quickMatch`, and the calls.
@@ -91,6 +125,33 @@ struct KeyedReplacement: Modelled {
                 forbidden: { $0.has("began after") && $0["calls the new one"] == 0 },
                 .init("add") { code.add() },
                 .init("post") { code.post() })
+        },
+        Claim(
+            "a post to two buckets does not call both of two observers with one key",
+            mutants: [
+                Mutant("a post does not look at the counter again", breaksOn: .all) {
+                    $0.looksAgain = false
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("calls the new one") && $0.has("calls the old one") },
+                .init("add") { code.addToOtherBucket() },
+                .init("post") { code.postToBothBuckets() })
+        },
+        Claim(
+            "a post to two buckets that begins after a replacement calls the new one",
+            mutants: [
+                Mutant("the counter and the slots are loaded relaxed", breaksOn: .weak) {
+                    $0.look = .relaxed
+                    $0.slotOrders = (.relaxed, .relaxed)
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("began after") && $0["calls the new one"] == 0 },
+                .init("add") { code.addToOtherBucket() },
+                .init("post") { code.postToBothBuckets() })
         },
     ]
 }

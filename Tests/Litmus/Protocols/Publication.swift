@@ -7,6 +7,9 @@ struct Publication: Modelled {
     let object = Location("the object's fields")
     let word = Location("the word that leads there")
     let flag = Location("the flag that says so")
+    let ofName = Location("slots of the name")
+    let ofAnyName = Location("slots of any name")
+    let last = Location("lastAdded")
 
     /// A slot's; a cached name is stored sequentially consistent.
     var wordStore = Order.releasing
@@ -15,10 +18,22 @@ struct Publication: Modelled {
     var flagLoad = Order.acquiring
     /// `Registration.isRouted`, after an earlier read of the state.
     var secondFlagLoad = Order.acquiring
+    /// `CenterCore.lastAdded`.
+    var lastStore = Order.releasing
+    var lastLoad = Order.acquiring
+    var isLimited = true
+    /// The number of used slots, which a post loads before it looks for observers of any name.
+    var usedStore = Order.releasing
+    var usedLoad = Order.sequentiallyConsistent
+    var looksForAnyNameLast = true
 
     init(on machine: Machine) {}
 
     static let code = [
+        Code(
+            "Tether/Core/Matching/CenterCore.swift", "func pairOfMatches(", "func showAdded(",
+            "lastAdded.store(registration.id, ordering: .releasing)",
+            "lastAdded.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
             "slots[index].store(UInt64(registration.address), ordering: .releasing)",
@@ -129,6 +144,69 @@ struct Publication: Modelled {
                     note("routed", routed)
                     guard routed == 1 else { return }
                     note("pending", code.word.load(.acquiring))
+                })
+        },
+        Claim(
+            "a post to two buckets that calls a registration finds every earlier one of the other",
+            mutants: [
+                Mutant("the last number is stored relaxed", breaksOn: .weak) {
+                    $0.lastStore = .relaxed
+                    $0.usedStore = .relaxed
+                },
+                Mutant("the last number is loaded relaxed", breaksOn: .weak) {
+                    $0.lastLoad = .relaxed
+                    $0.usedLoad = .relaxed
+                },
+                Mutant("later registrations are called, too", breaksOn: .all) {
+                    $0.isLimited = false
+                },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["calls the second"] == 1 && $0["finds the first"] == 0 },
+                // Two times `CenterCore.add`, of one thread.
+                .init("add to both") {
+                    code.ofName.store(1, code.usedStore)
+                    code.last.store(1, code.lastStore)
+                    code.ofAnyName.store(1, code.usedStore)
+                    code.last.store(2, code.lastStore)
+                },
+                // `CenterCore.pairOfMatches`
+                .init("post") {
+                    let last = code.last.load(code.lastLoad)
+                    note("finds the first", code.ofName.load(code.usedLoad))
+                    let second = code.ofAnyName.load(code.usedLoad)
+                    let isCalled = second == 1 && (!code.isLimited || last == 2)
+                    note("calls the second", isCalled ? 1 : 0)
+                })
+        },
+        Claim(
+            "a post that calls a registration of its name finds an earlier one of any name",
+            mutants: [
+                Mutant("the number of used slots is loaded relaxed", breaksOn: .weak) {
+                    $0.usedLoad = .relaxed
+                },
+                Mutant("the post looks for any name first", breaksOn: .all) {
+                    $0.looksForAnyNameLast = false
+                },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("calls of the name") && $0["finds any name"] == 0 },
+                // Two times `CenterCore.add`, of one thread: first of any name.
+                .init("add to both") {
+                    code.ofAnyName.store(1, .sequentiallyConsistent)
+                    code.ofName.store(1, code.usedStore)
+                },
+                // `CenterCore.quickMatch`; `hasSenders` is loaded as the slots of any name are.
+                .init("post") {
+                    if code.looksForAnyNameLast {
+                        note("calls of the name", code.ofName.load(code.usedLoad))
+                        note("finds any name", code.ofAnyName.load(.sequentiallyConsistent))
+                    } else {
+                        note("finds any name", code.ofAnyName.load(.sequentiallyConsistent))
+                        note("calls of the name", code.ofName.load(code.usedLoad))
+                    }
                 })
         },
     ]

@@ -29,7 +29,7 @@ struct Unlinking: Modelled {
     static let code = [
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch(",
-            "let epoch = reclamation.epoch.load(ordering: .acquiring)"),
+            "func pairOfMatches(", "let epoch = reclamation.epoch.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func unlink(",
             "EpochGuard.earliest(on: address) == nil"),
@@ -50,7 +50,9 @@ struct Unlinking: Modelled {
         Code(
             "Tether/Core/Matching/Registry.swift",
             "hasSenders.load(ordering: .sequentiallyConsistent)",
-            "openSlots.load(ordering: .sequentiallyConsistent)",
+            "openSlots.load(ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Core/Matching/MatchedBuckets.swift",
             "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Threads/Reclamation.swift",
@@ -63,12 +65,12 @@ struct Unlinking: Modelled {
         let epoch = epoch.load(epochLoad)
         note("epoch", epoch)
         posting.begin(epoch: epoch)
-        // `NameNode.hasSenders`, `NameNode.openSlots`, of any name and of the posted name; then
-        // `Registry.Matches.Entry`.
-        _ = hasSenders.load(hasSendersLoad)
+        // `NameNode.openBucket`, of the posted name and of any name; each bucket is one such walk.
         let slots = openSlots.load(openSlotsLoad)
         note("slots", slots)
         note("used", used.load(usedLoad, through: slots))
+        // `NameNode.hasSenders`, of both.
+        _ = hasSenders.load(hasSendersLoad)
         // `BucketSlots.forEach`
         note("registration", slot.load(slotLoad, through: slots))
     }
@@ -140,7 +142,8 @@ struct Unlinking: Modelled {
             "a post that sees slots, or an entry of the cache, is seen by the thread that replaces or removes them",
             mutants: [
                 Mutant(
-                    "the new ones are stored with release, and loaded so", breaksOn: .x86AndLanguage
+                    "the new ones are stored with release, and loaded so",
+                    breaksOn: .x86AndLanguage.union([.armRCpc])
                 ) {
                     $0.openSlotsStore = .releasing
                     $0.openSlotsLoad = .acquiring

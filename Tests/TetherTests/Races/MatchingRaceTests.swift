@@ -49,5 +49,97 @@ extension Races {
                     try require(fixture.center.core.isEmpty, "The center keeps something.")
                 })
         }
+
+        /// A post of one thread, which the handlers of the post add themselves to.
+        private final class Calls: Sendable {
+            let numbers = Log<Int>()
+        }
+
+        /// Observers of a name and of any name, with rising numbers in registration order.
+        private struct TwoBuckets: Sendable {
+            let center = ObserverCenter()
+            let tokens = Log<NotificationObserver>()
+            let posts = Log<[Int]>()
+            /// Calls after `cancelAndWait()` has returned.
+            let late = Counter()
+
+            func observe(_ number: Int, hasEnded: Flag? = nil) -> NotificationObserver {
+                center.observe(number.isMultiple(of: 2) ? .sample : nil) { [late] note in
+                    if hasEnded?.isRaised == true { late.add() }
+                    (note.object as? Calls)?.numbers.add(number)
+                }
+            }
+
+            func post() {
+                let calls = Calls()
+                center.post(name: .sample, object: calls)
+                posts.add(calls.numbers.entries)
+            }
+
+            func cancelAll() throws {
+                for token in tokens.entries { token.cancel() }
+                try require(center.core.isEmpty, "The center keeps something.")
+            }
+        }
+
+        @Test
+        func `M3 R4 a post that calls an observer, of a name or any, has called each earlier one`()
+            throws
+        {
+            let count = 12
+            try race(
+                setUp: { _ in TwoBuckets() },
+                { for _ in 0..<count { $0.post() } },
+                { for number in 0..<count { $0.tokens.add($0.observe(number)) } },
+                check: { fixture in
+                    fixture.post()
+                    var reached = 0
+                    for called in fixture.posts.entries {
+                        try require(
+                            called == Array(0..<called.count) && called.count >= reached,
+                            "A post called \(called) after \(reached) of \(count).")
+                        reached = called.count
+                    }
+                    try require(reached == count, "The last post reached \(reached).")
+                    try fixture.cancelAll()
+                })
+        }
+
+        @Test
+        func `M1 R1 R3 observers of any name and of a name that come and go disturb no others`()
+            throws
+        {
+            let steady = 4
+            @Sendable func addAndEnd(_ fixture: TwoBuckets, _ numbers: Range<Int>) {
+                for number in numbers {
+                    let hasEnded = Flag()
+                    let token = fixture.observe(number, hasEnded: hasEnded)
+                    token.cancelAndWait()
+                    hasEnded.raise()
+                    token.cancel()
+                }
+            }
+            try race(
+                setUp: { _ in
+                    let fixture = TwoBuckets()
+                    for number in 0..<steady { fixture.tokens.add(fixture.observe(number)) }
+                    return fixture
+                },
+                { for _ in 0..<4 { $0.post() } },
+                { for _ in 0..<4 { $0.post() } },
+                { addAndEnd($0, steady..<steady + 4) },
+                { addAndEnd($0, steady + 4..<steady + 8) },
+                check: { fixture in
+                    for called in fixture.posts.entries {
+                        let isOnce = Set(called).count == called.count
+                        try require(
+                            Array(called.prefix(steady)) == Array(0..<steady) && isOnce,
+                            "A post called \(called).")
+                    }
+                    try require(fixture.posts.entries.count == 8, "Posts are missing.")
+                    try require(fixture.late.count == 0, "A call began after cancelAndWait().")
+                    try fixture.cancelAll()
+                })
+        }
     }
 }

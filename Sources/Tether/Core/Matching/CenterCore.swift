@@ -7,7 +7,7 @@ internal import Synchronization
 /// | Call | Takes the lock | Reads without it |
 /// |---|---|---|
 /// | `add`, `unlink` | once | the guards of all threads that have posted |
-/// | `post` of a cached name, without observers of its senders or of any name | not at all | name cache, node, slots |
+/// | `post` of a cached name, while no sender of the name or of any name is observed | not at all | name cache, nodes, slots of the name and of any name |
 /// | any other `post` | once, in `match` | the slots of up to four buckets |
 ///
 /// Registrations retain their core. The core retains its registrations until their end. The public
@@ -33,6 +33,9 @@ internal import Synchronization
     let reclamation = Reclamation()
     /// Odd during the replacement of a keyed registration, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
+    /// The id of the last added registration, for posts that read two buckets. Written under the
+    /// lock, after the registration's bucket.
+    private let lastAdded = Atomic<UInt64>(0)
     /// The names' cache for posts; 0 before the first post, and during a trace. The registry retains
     /// the cache.
     let cache = Atomic<UInt>(0)
@@ -100,12 +103,14 @@ internal import Synchronization
                 // SAFETY: the bucket takes over the retained reference.
                 unsafe state.registry.addNew(
                     .passRetained(registration), name: name, sender: sender)
+                showAdded(registration)
                 return (nil, state.isClosed, retireUnlinked(in: &state))
             }
             // In one step, so a beginning post sees exactly one of the two registrations (M7).
             let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var replaced = state.registry.add(registration, name: name, sender: sender)
+            showAdded(registration)
             if let old = replaced, !old.close() { replaced = nil }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             return (replaced, state.isClosed, retireUnlinked(in: &state))
@@ -123,10 +128,16 @@ internal import Synchronization
                 return unsafe (false, [registration.takeRetainedValue()])
             }
             unsafe state.registry.addNew(registration, name: name, sender: nil)
+            unsafe registration._withUnsafeGuaranteedRef { showAdded($0) }
             return (state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
         withExtendedLifetime(released) {}
+    }
+
+    /// Shows posts of two buckets that a registration is in its bucket.
+    private func showAdded(_ registration: Registration) {
+        lastAdded.store(registration.id, ordering: .releasing)
     }
 
     /// Unlinks a registration. The caller releases the result, which includes the registration.
@@ -283,22 +294,26 @@ extension CenterCore {
         unsafe ThreadRecord.withGuard(center: address, epoch: epoch) { epochGuard in
             switch quickMatch(name) {
             case .nothing: break
-            case .only(let entry, let cached) where isBare:
+            case .one(let bucket, let cached) where isBare:
                 // SAFETY: the entry outlives the post; see `NameCache`.
                 unsafe cached._withUnsafeGuaranteedRef { cached in
                     let stored = cached.withoutPayload
                     unsafe CenterCore.call(
-                        entry, with: stored.notification, stored: stored, at: epochGuard)
+                        bucket, with: stored.notification, stored: stored, at: epochGuard)
                 }
-            case .only(let entry, _):
-                notify { unsafe CenterCore.call(entry, with: $0, at: epochGuard) }
+            case .one(let bucket, _):
+                notify { unsafe CenterCore.call(bucket, with: $0, at: epochGuard) }
+            case .pair(let pair, let cached) where isBare:
+                // SAFETY: as above.
+                unsafe cached._withUnsafeGuaranteedRef { cached in
+                    let stored = cached.withoutPayload
+                    unsafe CenterCore.call(
+                        pair, with: stored.notification, stored: stored, at: epochGuard)
+                }
+            case .pair(let pair, _):
+                notify { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
             case .unknown:
-                let matches = match(name: name, sender: sender)
-                if matches.count == 1, let only = matches.entries.0 {
-                    notify { unsafe CenterCore.call(only, with: $0, at: epochGuard) }
-                } else if matches.count > 1 {
-                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: epochGuard) }
-                }
+                unsafe postWithLock(name: name, sender: sender, notify: notify, at: epochGuard)
             }
         }
         // Garbage of earlier epochs does not wait for the post.
@@ -307,46 +322,127 @@ extension CenterCore {
 
     @safe private enum QuickMatch {
         case nothing
-        case only(Registry.Matches.Entry, Unmanaged<CachedName>)
+        case one(MatchedBucket, Unmanaged<CachedName>)
+        case pair(MatchedPair, Unmanaged<CachedName>)
         case unknown
     }
 
-    /// Matches a cached name without observers of its senders or of any name.
+    /// Matches a cached name without the lock, if no sender of the name or of any name is observed.
+    ///
+    /// Nearly always no observer of any name exists, and the name's bucket is all. Observers of any
+    /// name and of senders are looked for after the bucket was read: a post that calls an observer
+    /// finds each observer that was added earlier.
     @inline(__always)
     private func quickMatch(_ name: Notification.Name) -> QuickMatch {
         let replacement = replacements.load(ordering: .acquiring)
-        // SAFETY: cache, nodes and slots outlive every post that may see them; see `Reclamation`.
-        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.fastMatch }),
-            replacement & 1 == 0
-        else {
-            return .unknown
-        }
-        guard
-            let cache = unsafe UnsafeRawPointer(
-                bitPattern: cache.load(ordering: .sequentiallyConsistent)),
-            let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
-                unsafe $0.find(StringBits(name.rawValue))
-            })
-        else {
-            return .unknown
-        }
-        let match = unsafe cached._withUnsafeGuaranteedRef {
-            unsafe $0.node._withUnsafeGuaranteedRef { $0.fastMatch }
-        }
-        switch match {
-        case .nothing: return .nothing
-        case .more: return .unknown
-        case .only(let slots):
-            let entry = unsafe Registry.Matches.Entry(slots)
-            return replacements.load(ordering: .acquiring) == replacement
-                ? unsafe .only(entry, cached) : .unknown
+        guard replacement & 1 == 0, let cached = unsafe findCached(name) else { return .unknown }
+        // SAFETY: nodes and slots outlive every post that may see them; see `Reclamation`.
+        return unsafe cached._withUnsafeGuaranteedRef { entry in
+            unsafe entry.node._withUnsafeGuaranteedRef { node in
+                let bucket = node.openBucket
+                let (hasOthers, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
+                    ($0.hasOpenBucket, $0.hasObservedSenders)
+                }
+                if hasSenders || node.hasObservedSenders { return .unknown }
+                if hasOthers {
+                    guard let pair = pairOfMatches(node) else { return .unknown }
+                    return replacements.load(ordering: .acquiring) == replacement
+                        ? unsafe .pair(pair, cached) : .unknown
+                }
+                guard let bucket else { return .nothing }
+                return replacements.load(ordering: .acquiring) == replacement
+                    ? unsafe .one(bucket, cached) : .unknown
+            }
         }
     }
 
+    @inline(__always)
+    private func findCached(_ name: Notification.Name) -> Unmanaged<CachedName>? {
+        // SAFETY: the cache outlives every post that may see it.
+        guard
+            let cache = unsafe UnsafeRawPointer(
+                bitPattern: cache.load(ordering: .sequentiallyConsistent))
+        else {
+            return nil
+        }
+        return unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef {
+            unsafe $0.find(StringBits(name.rawValue))
+        }
+    }
+
+    /// The buckets of a name and of any name, with the registrations of one moment. `nil` without a
+    /// match, or if a sender is observed.
+    @inline(__always)
+    private func pairOfMatches(_ node: NameNode) -> MatchedPair? {
+        // First: later registrations of either bucket have later ids.
+        let last = lastAdded.load(ordering: .acquiring)
+        let named = node.openBucket
+        // SAFETY: the registry retains the node.
+        let (others, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
+            ($0.openBucket, $0.hasObservedSenders)
+        }
+        guard !hasSenders, !node.hasObservedSenders, let first = named ?? others else {
+            return nil
+        }
+        return MatchedPair(first, named == nil ? nil : others, upTo: last)
+    }
+
+    /// Posts under the center's lock, or rather matches so: the lock is released before the calls.
     @inline(never)
-    private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
+    private func postWithLock(
+        name: Notification.Name, sender: () -> SenderKey?,
+        notify: ((Notification) -> Void) -> Void, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        switch match(name: name, sender: sender) {
+        case .nothing: break
+        case .one(let bucket):
+            notify { unsafe CenterCore.call(bucket, with: $0, at: epochGuard) }
+        case .pair(let pair):
+            notify { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
+        case .several(let buckets):
+            notify { notification in
+                unsafe CenterCore.callInTwoParts(
+                    notification, stored: nil, isTraced: false, at: epochGuard
+                ) { body in
+                    unsafe buckets.forEachRegistration(body)
+                }
+            }
+        case .traced(let buckets, let begun):
+            notify { notification in
+                unsafe CenterCore.callInTwoParts(
+                    notification, stored: nil, isTraced: true, at: epochGuard
+                ) { body in
+                    unsafe buckets.forEachRegistration(body)
+                }
+            }
+            Events.end(begun)
+        }
+    }
+
+    private enum Match {
+        case nothing
+        case one(MatchedBucket)
+        case pair(MatchedPair)
+        case several(MatchedBuckets)
+        /// The calls are reported to a trace, and the moment is that of the post's beginning.
+        case traced(MatchedBuckets, since: Event.Moment)
+
+        init(_ buckets: MatchedBuckets) {
+            guard let first = buckets.entries.0 else {
+                self = .nothing
+                return
+            }
+            switch buckets.count {
+            case 1: self = .one(first)
+            case 2: self = .pair(MatchedPair(first, buckets.entries.1))
+            default: self = .several(buckets)
+            }
+        }
+    }
+
+    private func match(name: Notification.Name, sender: () -> SenderKey?) -> Match {
         let begun = Events.areTraced ? Events.report(.post(name)) : 0
-        let (found, released) = state.withLock { state -> (Registry.Matches, Registry.Unlinked) in
+        let (matches, released) = state.withLock { state -> (MatchedBuckets, Registry.Unlinked) in
             // A displaced entry is garbage until posts under way end. The limit bounds a long
             // post's garbage (M9).
             let matches = state.registry.matches(
@@ -359,9 +455,10 @@ extension CenterCore {
             return (matches, retireUnlinked(in: &state))
         }
         withExtendedLifetime(released) {}
-        var matches = found
-        if begun > 0 { matches.trace(from: begun) }
-        return matches
+        if begun == 0 { return Match(matches) }
+        if matches.count > 0 { return .traced(matches, since: begun) }
+        Events.end(begun)
+        return .nothing
     }
 
     /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
@@ -381,81 +478,55 @@ extension CenterCore {
 
     @inline(__always)
     private static func call(
-        _ entry: Registry.Matches.Entry, with notification: Notification,
-        stored: StoredNotification? = nil,
+        _ bucket: MatchedBucket, with notification: Notification,
+        stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        if bucket.hasRouted {
+            return unsafe callInTwoParts(
+                notification, stored: stored, isTraced: false, at: epochGuard
+            ) { body in
+                unsafe bucket.forEachRegistration(body)
+            }
+        }
+        var previous: UInt = 0
+        unsafe bucket.forEachRegistration { registration in
+            unsafe callInline(
+                registration, with: notification, stored: stored, after: &previous, at: epochGuard)
+        }
+    }
+
+    /// Calls the registrations of a name and of any name, in registration order.
+    private static func call(
+        _ pair: MatchedPair, with notification: Notification,
+        stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        if pair.hasRouted {
+            return unsafe callInTwoParts(
+                notification, stored: stored, isTraced: false, at: epochGuard
+            ) { body in
+                unsafe pair.forEachRegistration(body)
+            }
+        }
+        var previous: UInt = 0
+        unsafe pair.forEachRegistration { registration in
+            unsafe callInline(
+                registration, with: notification, stored: stored, after: &previous, at: epochGuard)
+        }
+    }
+
+    @inline(__always)
+    private static func callInline(
+        _ registration: Unmanaged<Registration>, with notification: Notification,
+        stored: StoredNotification?, after previous: inout UInt,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
         // `Registration`.
-        unsafe entry.slots._withUnsafeGuaranteedRef { slots in
-            if slots.hasRouted {
-                return unsafe callInTwoParts(
-                    notification, stored: stored, isTraced: false, at: epochGuard
-                ) { body in
-                    unsafe slots.forEach(ofFirst: entry.used, body)
-                }
-            }
-            var previous: UInt = 0
-            unsafe slots.forEach(ofFirst: entry.used) { registration in
-                unsafe registration._withUnsafeGuaranteedRef { registration in
-                    let address = registration.address
-                    unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-                    previous = address
-                    registration.receive(notification, stored: stored)
-                }
-            }
-        }
-    }
-
-    private static func callMerged(
-        _ matches: Registry.Matches, with notification: Notification,
-        at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        let isTraced = matches.begun > 0
-        if !isTraced, matches.count == 2, let one = matches.entries.0,
-            let other = matches.entries.1,
-            !one.hasRouted, !other.hasRouted
-        {
-            return unsafe callBoth(one, other, with: notification, at: epochGuard)
-        }
-        unsafe callInTwoParts(notification, stored: nil, isTraced: isTraced, at: epochGuard) {
-            body in
-            let (a, b, c, d) = matches.entries
-            var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
-            while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
-                let registration = unsafe cursors[next].head
-            {
-                cursors[next].advance()
-                unsafe body(registration)
-            }
-        }
-        if isTraced { Events.end(matches.begun) }
-    }
-
-    /// Calls the registrations of two entries without targets, merged by registration number, in
-    /// place. The common case of several buckets: an observer of any name beside those of a name.
-    private static func callBoth(
-        _ one: Registry.Matches.Entry, _ other: Registry.Matches.Entry,
-        with notification: Notification, at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        var first = Cursor(one)
-        var second = Cursor(other)
-        var previous: UInt = 0
-        while true {
-            let isFirst = first.id < second.id
-            guard let head = unsafe isFirst ? first.head : second.head else { return }
-            if isFirst {
-                first.advance()
-            } else {
-                second.advance()
-            }
-            // SAFETY: slots and the memory of registrations outlive the post, see `Reclamation`.
-            unsafe head._withUnsafeGuaranteedRef { registration in
-                let address = registration.address
-                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-                previous = address
-                registration.receive(notification)
-            }
+        unsafe registration._withUnsafeGuaranteedRef { registration in
+            let address = registration.address
+            unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
+            previous = address
+            registration.receive(notification, stored: stored)
         }
     }
 
@@ -496,34 +567,6 @@ extension CenterCore {
                     registration.receive(notification, stored: stored, .calling)
                 }
             }
-        }
-    }
-
-    /// A position in one bucket's slots.
-    /// SAFETY: the cursor lives no longer than the post, and slots and the memory of registrations
-    /// outlive the post.
-    @safe private struct Cursor {
-        private let entry: Registry.Matches.Entry
-        private var index = 0
-        private(set) var head: Unmanaged<Registration>?
-        private(set) var id = UInt64.max
-
-        init(_ entry: Registry.Matches.Entry) {
-            self.entry = entry
-            advance()
-        }
-
-        mutating func advance() {
-            unsafe head = nil
-            id = .max
-            while index < entry.used, unsafe head == nil {
-                // SAFETY: the slots outlive the post.
-                unsafe head = entry.slots._withUnsafeGuaranteedRef {
-                    unsafe $0.registration(at: index)
-                }
-                index += 1
-            }
-            if let head = unsafe head { id = unsafe head._withUnsafeGuaranteedRef { $0.id } }
         }
     }
 }

@@ -42,62 +42,16 @@ internal import Synchronization
 
     // MARK: Posting
 
-    /// The slots matched by a post: at most one each for (name, sender), (name, any), (any,
-    /// sender), (any, any).
-    struct Matches: Sendable {
-        /// SAFETY: the center keeps `slots` until the end of all posts that may see the slots.
-        @safe struct Entry: @unchecked Sendable {
-            let slots: Unmanaged<BucketSlots>
-            let used: Int
-            /// Whether a registration of the slots has, or had, pending deliveries.
-            var hasRouted: Bool {
-                unsafe slots._withUnsafeGuaranteedRef(\.hasRouted)
-            }
-
-            init(_ slots: Unmanaged<BucketSlots>) {
-                unsafe self.slots = unsafe slots
-                used = unsafe slots._withUnsafeGuaranteedRef {
-                    $0.used.load(ordering: .sequentiallyConsistent)
-                }
-            }
-        }
-
-        private(set) var entries: (Entry?, Entry?, Entry?, Entry?) = (nil, nil, nil, nil)
-        private(set) var count = 0
-        /// The moment of the post's beginning, if the post is traced. The caller also ends that
-        /// event.
-        private(set) var begun: UInt64 = 0
-
-        /// Traces the post. A traced post is called through `callMerged`, which reports each call.
-        mutating func trace(from moment: UInt64) {
-            if count == 0 { return Events.end(moment) }
-            (begun, count) = (moment, max(count, 2))
-        }
-
-        fileprivate mutating func add(_ bucket: Bucket?) {
-            guard let bucket, bucket.count > 0 else { return }
-            // SAFETY: the center keeps slots until the end of all posts that may see the slots.
-            let entry = unsafe Entry(.passUnretained(bucket.slots))
-            switch count {
-            case 0: entries.0 = entry
-            case 1: entries.1 = entry
-            case 2: entries.2 = entry
-            default: entries.3 = entry
-            }
-            count += 1
-        }
-    }
-
     /// The slots matched by a post. `sender` is only called if a sender is observed. With
     /// `mayDisplace`, the name may displace another name from the cache.
     mutating func matches(
         name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
-    ) -> Matches {
+    ) -> MatchedBuckets {
         // A center of one document may have no post in its life, so its memory stays small.
         if cache == nil {
             cache = NameCache()
         }
-        var matches = Matches()
+        var matches = MatchedBuckets()
         // SAFETY: the registry retains the node.
         let node = unsafe node(of: name, willBeObserved: false, mayDisplace: mayDisplace)?
             .takeUnretainedValue()
@@ -394,23 +348,24 @@ extension Dictionary {
 
     func unpublish() { unsafe openSlots.store(nil, ordering: .sequentiallyConsistent) }
 
-    /// The slots matched by a lock-free post: the slots for any sender, unless a sender is
-    /// observed.
+    /// The bucket for any sender, as a post without the lock finds it. The post has matched nothing
+    /// else here, unless `hasObservedSenders`, asked afterwards.
     /// SAFETY: the center keeps slots for posts that may see the slots.
-    @safe enum FastMatch {
-        case nothing
-        case only(Unmanaged<BucketSlots>)
-        case more
+    @inline(__always)
+    var openBucket: MatchedBucket? {
+        guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else {
+            return nil
+        }
+        return unsafe MatchedBucket(Unmanaged<BucketSlots>.fromOpaque(slots))
     }
 
+    /// Whether there is a bucket for any sender, for a post without the lock.
     @inline(__always)
-    var fastMatch: FastMatch {
-        if hasSenders.load(ordering: .sequentiallyConsistent) { return .more }
-        guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else {
-            return .nothing
-        }
-        return unsafe .only(Unmanaged<BucketSlots>.fromOpaque(slots))
-    }
+    var hasOpenBucket: Bool { unsafe openSlots.load(ordering: .sequentiallyConsistent) != nil }
+
+    /// Whether a sender is observed here, for a post without the lock.
+    @inline(__always)
+    var hasObservedSenders: Bool { hasSenders.load(ordering: .sequentiallyConsistent) }
 
     /// All buckets, in no order.
     var buckets: [Bucket] { (anySender.map { [$0] } ?? []) + senders.values }

@@ -49,4 +49,50 @@ import Tether
         }
         withExtendedLifetime((live, object)) {}
     }
+
+    @Test(arguments: [false, true])
+    func `M3 M6 observers of any name and of a name keep one order, also with a target`(
+        isPayload: Bool
+    ) {
+        let (log, jobs) = (log, ManualScheduler())
+        let tokens = (0..<8).map { number in
+            let name = number.isMultiple(of: 2) ? nil : Notification.Name.sample
+            let target: DeliveryTarget = number % 4 < 2 ? .postingThread : .custom(jobs)
+            return center.observe(name, on: target) { _ in log.add(number) }
+        }
+        func post(_ name: Notification.Name) {
+            center.post(name: name, object: nil, userInfo: isPayload ? ["number": 1] : nil)
+        }
+        // The first posts of a name take the lock, and the later ones find it in the cache.
+        for _ in 0..<10 {
+            let before = log.entries.count
+            post(.sample)
+            jobs.runAll()
+            #expect(log.entries.dropFirst(before) == [0, 1, 4, 5, 2, 3, 6, 7])
+        }
+        for _ in 0..<10 {
+            let before = log.entries.count
+            post(.other)
+            jobs.runAll()
+            #expect(log.entries.dropFirst(before) == [0, 4, 2, 6])
+        }
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `R4 a handler's own additions of a name and of any name wait for the next post`() {
+        let (log, center, added) = (log, center, Log<NotificationObserver>())
+        let tokens = [nil, Notification.Name.sample].enumerated().map { number, name in
+            center.observe(name) { _ in
+                log.add(number)
+                guard added.entries.count < 4 else { return }
+                added.add(center.observe(nil) { _ in log.add(10) })
+                added.add(center.observe(.sample) { _ in log.add(11) })
+            }
+        }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [0, 1])
+        center.post(name: .sample, object: nil)
+        #expect(log.entries.dropFirst(2) == [0, 1, 10, 11, 10, 11])
+        withExtendedLifetime(tokens) {}
+    }
 }
