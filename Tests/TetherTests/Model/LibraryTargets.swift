@@ -6,7 +6,13 @@ import Foundation
 /// Where deliveries wait until they are run or dropped.
 protocol LibraryTarget: AnyObject {
     var target: DeliveryTarget { get }
+    /// How many jobs wait; 0 where that is not known.
+    var count: Int { get }
+    /// Runs the jobs that wait now.
     func run()
+    /// Runs the oldest job, or on a concurrent target the newest.
+    func runOne(newest: Bool)
+    func cancelOne(newest: Bool)
     func drop()
 }
 
@@ -14,22 +20,31 @@ protocol LibraryTarget: AnyObject {
 ///
 /// SAFETY: everything of a run is on one thread.
 class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
-    private var jobs: [@Sendable () -> Void] = []
+    fileprivate var jobs: [@Sendable () -> Void] = []
     var target: DeliveryTarget { .custom(self) }
+    var count: Int { jobs.count }
 
     func schedule(_ job: @escaping @Sendable () -> Void) { jobs.append(job) }
 
-    /// Runs the jobs that wait now; those that running makes wait.
+    /// Inside of a job, the run continues with the jobs of the outer run.
     func run() {
-        let due = jobs
-        jobs = []
-        for job in due { job() }
+        for _ in 0..<jobs.count { runOne(newest: false) }
+    }
+
+    func runOne(newest: Bool) {
+        if !jobs.isEmpty { jobs.removeFirst()() }
+    }
+
+    func cancelOne(newest: Bool) {
+        guard !jobs.isEmpty else { return }
+        let job = newest ? jobs.removeLast() : jobs.removeFirst()
+        withExtendedLifetime(job) {}
     }
 
     func drop() {
-        let dropped = jobs
+        var dropped = jobs
         jobs = []
-        withExtendedLifetime(dropped) {}
+        while !dropped.isEmpty { dropped.removeFirst() }
     }
 }
 
@@ -37,7 +52,39 @@ final class LibraryBatchingScheduler: LibraryScheduler, @unchecked Sendable {
     override var target: DeliveryTarget { DeliveryTarget(CustomTarget(self, isBatching: true)) }
 }
 
-/// The thread of the test, in a mode in which its run loop runs only when it is told to.
+/// Runs jobs in any order.
+final class LibraryConcurrentScheduler: LibraryScheduler, @unchecked Sendable {
+    /// SAFETY: the scheduler is a constant.
+    private final class Target: BoundTarget, @unchecked Sendable {
+        private let scheduler: LibraryConcurrentScheduler
+
+        init(_ scheduler: LibraryConcurrentScheduler) {
+            self.scheduler = scheduler
+            super.init(place: ObjectIdentifier(scheduler), isConcurrent: true)
+        }
+
+        override var description: String { "concurrent LibraryScheduler" }
+
+        override func schedule(_ block: __owned Block) {
+            let block = CancellableBlock(block)
+            scheduler.schedule { block.run() }
+        }
+    }
+
+    override var target: DeliveryTarget { DeliveryTarget(Target(self)) }
+
+    override func runOne(newest: Bool) {
+        if !newest { return super.runOne(newest: false) }
+        if let job = jobs.popLast() { job() }
+    }
+}
+
+/// Runs each job at once.
+final class LibraryImmediateScheduler: LibraryScheduler, @unchecked Sendable {
+    override func schedule(_ job: @escaping @Sendable () -> Void) { job() }
+}
+
+/// The run loop of the test's thread, in a mode of its own, so that only `run()` runs it there.
 final class LibraryLoop: LibraryTarget {
     static let description = "run loop of the model, modes [\"model\"]"
     private static let mode = RunLoop.Mode("model")
@@ -55,7 +102,11 @@ final class LibraryLoop: LibraryTarget {
         return made
     }
 
+    var count: Int { 0 }
+
     func run() { LibraryLoop.mode.run(for: 0) }
+    func runOne(newest: Bool) {}
+    func cancelOne(newest: Bool) {}
 
     /// Ends the loop as the end of its thread would; another one takes its place.
     func drop() { loop.take()?.exit() }

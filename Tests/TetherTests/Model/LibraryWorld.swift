@@ -14,7 +14,8 @@ final class LibraryWorld: World {
         "a longer value that is not kept in place",
     ]
     static let targets = [
-        "custom LibraryScheduler", "custom LibraryBatchingScheduler", LibraryLoop.description,
+        "custom LibraryScheduler", "custom LibraryBatchingScheduler", "concurrent LibraryScheduler",
+        "custom LibraryImmediateScheduler", LibraryLoop.description,
     ]
 
     private let player: Player
@@ -23,7 +24,8 @@ final class LibraryWorld: World {
     private var centers: [any NotifyingCenter] = []
     private var queues: [PostingQueue] = []
     private let schedulers: [any LibraryTarget] = [
-        LibraryScheduler(), LibraryBatchingScheduler(), LibraryLoop(),
+        LibraryScheduler(), LibraryBatchingScheduler(), LibraryConcurrentScheduler(),
+        LibraryImmediateScheduler(), LibraryLoop(),
     ]
     private let sequences: [LibraryPlace]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
@@ -148,7 +150,13 @@ final class LibraryWorld: World {
             if let object = object(at: place) { OwnerObservers(of: object).unmute() }
         case .bound(_, let backlog): token?.backlog = backlog.inLibrary
         case .redirect(_, let scheduler): token?.target = target(scheduler)
+        case .redirectAll(let place, let scheduler):
+            if let object = object(at: place) {
+                OwnerObservers(of: object).target = target(scheduler)
+            }
         case .run(let scheduler): schedulers[scheduler].run()
+        case .runOne(let scheduler, let newest): schedulers[scheduler].runOne(newest: newest)
+        case .cancelOne(let scheduler, let newest): schedulers[scheduler].cancelOne(newest: newest)
         case .runAll(let scheduler): for _ in 0..<Places.runs { schedulers[scheduler].run() }
         case .cancelJobs(let scheduler): schedulers[scheduler].drop()
         case .make(let place, _): make(number, at: place)
@@ -345,7 +353,8 @@ final class LibraryWorld: World {
                     isMuted: token.isMuted, target: token.target.description,
                     backlog: token.backlog.description)
             },
-            attached: objects.map { $0.map { OwnerObservers(of: $0).count } ?? 0 })
+            attached: objects.map { $0.map { OwnerObservers(of: $0).count } ?? 0 },
+            blocks: schedulers.map(\.count))
     }
 
     /// Whether a center keeps nothing (M9).

@@ -34,7 +34,7 @@ struct ModelGenerator {
     /// Of 8, how many observers do something.
     private let activity: Int
     private let usesForeign: Bool
-    private let schedulers: Int
+    private let schedulers: [Int]
     private var choices: Choices
     private var depth = 0
     /// The token of the observer whose actions are made, so that an action can stop the observer.
@@ -49,7 +49,10 @@ struct ModelGenerator {
         values = [2, 3, Places.values][choices.number(3)]
         activity = [0, 2, 3, 4][choices.number(4)]
         usesForeign = choices.number(3) == 0
-        schedulers = Places.schedulers - (choices.number(2) == 0 ? 0 : 1)
+        let limit = [2, 3, 3, 4, Places.schedulers][choices.number(5)]
+        var chosen = Array(0..<Places.schedulers)
+        while chosen.count > limit { chosen.remove(at: choices.number(chosen.count)) }
+        schedulers = chosen
         addMakers(ofSequences: choices.number(2) == 0)
     }
 
@@ -95,7 +98,12 @@ struct ModelGenerator {
                 mask: $0.mask())
         }
         add(12) { .redirect(token: $0.token(), scheduler: $0.maybe(2, of: 3) { $0.scheduler() }) }
+        add(3) {
+            .redirectAll(object: $0.object(), scheduler: $0.maybe(2, of: 3) { $0.scheduler() })
+        }
         add(12) { .run($0.scheduler()) }
+        add(8) { .runOne(scheduler: $0.scheduler(), newest: $0.chance(2, of: 3)) }
+        add(4) { .cancelOne(scheduler: $0.scheduler(), newest: $0.chance(1, of: 2)) }
         add(8) { .end($0.number(Places.objects)) }
         add(8) { .stop($0.token()) }
         add(3) { .finish($0.token()) }
@@ -164,7 +172,7 @@ struct ModelGenerator {
         usesForeign && chance(1, of: 3) ? Places.foreign : center()
     }
     private mutating func name() -> Int { number(names) }
-    private mutating func scheduler() -> Int { number(schedulers) }
+    private mutating func scheduler() -> Int { element(schedulers) }
     private mutating func style() -> ModelOperation.Style { element(ModelOperation.Style.allCases) }
     private mutating func mask() -> ModelOperation.Mask { element(ModelOperation.Mask.allCases) }
 

@@ -30,8 +30,14 @@ enum ModelOperation: Sendable {
     case bound(token: Int, to: Backlog)
     /// Switches to a scheduler; `nil` for the posting thread.
     case redirect(token: Int, scheduler: Int?)
+    /// Switches the observers of an object.
+    case redirectAll(object: Int, scheduler: Int?)
     /// Runs the jobs that wait on a scheduler.
     case run(Int)
+    /// Runs the oldest job that waits on a scheduler, or on a concurrent one the newest.
+    case runOne(scheduler: Int, newest: Bool)
+    /// Releases one job of a scheduler, which is not a run loop.
+    case cancelOne(scheduler: Int, newest: Bool)
     /// Runs jobs until none waits, or they go on for ever.
     case runAll(Int)
     /// Releases the jobs, or ends the run loop; another one takes its place.
@@ -142,10 +148,13 @@ enum Places {
     /// Tether's own centers, with a posting queue each.
     static let centers = 2
     static let foreign = 2
-    /// Two schedulers, and a run loop.
-    static let schedulers = 3
+    /// The schedulers, and a run loop.
+    static let kinds: [ReferenceTarget.Kind] = [.serial, .batching, .concurrent, .immediate, .loop]
+    static let schedulers = kinds.count
     static let batching = 1
-    static let loop = 2
+    static let concurrent = 2
+    static let immediate = 3
+    static let loop = 4
     /// How many times an operation runs all jobs of a scheduler.
     static let runs = 20
     static let sequences = 3
@@ -175,7 +184,9 @@ extension ModelOperation {
             .bound(let token, _),
             .redirect(let token, _):
             uses(token: token)
-        case .stopAll(let object), .muteAll(let object, _), .unmuteAll(let object): uses(object)
+        case .stopAll(let object), .muteAll(let object, _), .unmuteAll(let object),
+            .redirectAll(let object, _):
+            uses(object)
         case .remove(let center, _, let sender, let owner): uses(sender, owner, center: center)
         case .removeToken(let center, let token, _, let sender):
             uses(sender.place, center: center, token: token)

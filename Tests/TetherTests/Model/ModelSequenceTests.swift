@@ -186,4 +186,74 @@ import Testing
             .run(0),
         ])
     }
+
+    @Test func `D2 a scheduler that runs its job at once does so in the order of the schedulers`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    scheduler: Places.immediate,
+                    actions: [.runOne(scheduler: Places.batching, newest: false)])),
+            .observe(Observation(token: 1, scheduler: Places.batching)),
+            .post(center: 0, name: 0, sender: .nobody),
+        ])
+    }
+
+    @Test func `D2 D4 a post in a handler that runs at once keeps its place on other schedulers`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    scheduler: Places.immediate,
+                    actions: [.post(center: 0, name: 0, sender: .nobody)])),
+            .observe(Observation(token: 1, scheduler: 0)),
+            .post(center: 0, name: 0, sender: .nobody),
+            .run(0),
+        ])
+    }
+
+    @Test func `D7 a job that a post is about to submit counts as a waiting one`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    scheduler: Places.immediate,
+                    actions: [.post(center: 0, name: 0, sender: .nobody)])),
+            .observe(Observation(token: 1, scheduler: Places.batching)),
+            .post(center: 0, name: 0, sender: .nobody),
+            .run(Places.batching),
+        ])
+    }
+
+    @Test func `D2 D4 jobs of a concurrent target run in any order, and one of them is cancelled`()
+    {
+        let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
+        expectAgreement([
+            .observe(Observation(scheduler: Places.concurrent)),
+            post, post, post, post,
+            .runOne(scheduler: Places.concurrent, newest: true),
+            .cancelOne(scheduler: Places.concurrent, newest: false),
+            .bound(token: 0, to: .newest(1)),
+            .runOne(scheduler: Places.concurrent, newest: false),
+            .run(Places.concurrent),
+        ])
+    }
+
+    @Test func `D6 D9 a kept notification does not hold up a switch to the posting thread`() {
+        expectAgreement([
+            .observe(Observation(scheduler: 0)),
+            .mute(token: 0, keepingNewest: true),
+            .post(center: 0, name: 0, sender: .nobody),
+            .redirect(token: 0, scheduler: nil),
+            .unmute(0),
+        ])
+    }
+
+    @Test func `D6 an owner's pending deliveries move to a scheduler that runs each at once`() {
+        let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .observe(Observation(owner: 0, scheduler: 0, actions: [post])),
+            .observe(Observation(token: 1, owner: 0, scheduler: Places.concurrent)),
+            post, post,
+            .redirectAll(object: 0, scheduler: Places.immediate),
+        ])
+    }
 }

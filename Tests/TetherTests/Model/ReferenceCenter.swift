@@ -1,12 +1,15 @@
 /// The model of a center: a list of observers, in registration order.
 class ReferenceCenter: Counted {
     private(set) var observers: [ReferenceObserver] = []
-    /// The observer that each post under way is calling, and the observers that ended meanwhile
-    /// (R8).
-    private var calls: [ReferenceObserver] = []
-    /// Each with how many had been retired before it.
-    private var retired: [(observer: ReferenceObserver, number: Int)] = []
-    private var retirements = 0
+    /// The posts under way, each made in a call of the one before.
+    private var posts: [Post] = []
+
+    private final class Post {
+        /// The observer that it calls.
+        var called: ReferenceObserver?
+        /// The observers that ended while it called them, and whose captures it releases (R8).
+        var ended: [ReferenceObserver] = []
+    }
 
     // R10
     override func deallocated() {
@@ -17,36 +20,24 @@ class ReferenceCenter: Counted {
         deliver(notification, to: observers.filter { $0.matches(notification) })
     }
 
-    /// Submits the jobs, and then calls the observers that the posting thread calls, in
-    /// registration order (M3, D1).
+    /// M3, D1: submits the blocks, and then calls the observers that the posting thread calls, in
+    /// registration order.
     final func deliver(_ notification: ReferenceNotification, to observers: [ReferenceObserver]) {
-        let began = retirements
-        unsafe ReferenceDepth.current += 1
-        var jobs = ReferenceJobs()
-        let called = observers.filter { $0.receive(notification, in: &jobs) }
-        jobs.submit()
-        for observer in called {
-            calls.append(observer)
-            var jobs = ReferenceJobs()
-            if observer.receive(notification, in: &jobs, mayCall: true) {
-                observer.handle(notification)
-            }
-            jobs.submit()
-            calls.removeLast()
+        let post = Post()
+        posts.append(post)
+        var submission = ReferenceSubmission()
+        var called: [ReferenceObserver] = []
+        for observer in observers where observer.takesPosts {
+            if !observer.accept(notification, &submission) { called.append(observer) }
         }
-        unsafe ReferenceDepth.current -= 1
-        releaseRetired(since: began)
-    }
-
-    /// Releases the observers that ended in the post that has ended now, and that no other post is
-    /// calling (R8).
-    private func releaseRetired(since began: Int) {
-        let isLeft = { [self] (observer: ReferenceObserver, number: Int) in
-            number < began || calls.contains { $0 === observer }
+        submission.submit()
+        // R4: an observer that has ended meanwhile is not called.
+        for observer in called where observer.takesPosts {
+            post.called = observer
+            observer.beginTurn(notification)
         }
-        let released = retired.filter { !isLeft($0.observer, $0.number) }
-        retired.removeAll { !isLeft($0.observer, $0.number) }
-        for retired in released { retired.observer.release() }
+        posts.removeLast()
+        for observer in post.ended { observer.release() }
     }
 
     /// Adds an observer in place of the one with its key (M7).
@@ -62,9 +53,12 @@ class ReferenceCenter: Counted {
     final func remove(_ observer: ReferenceObserver) {
         observers.removeAll { $0 === observer }
         removed(observer)
-        guard calls.contains(where: { $0 === observer }) else { return observer.release() }
-        retired.append((observer, retirements))
-        retirements += 1
+        // R8: the outermost post that calls the observer releases its captures.
+        if let post = posts.first(where: { $0.called === observer }) {
+            post.ended.append(observer)
+        } else {
+            observer.release()
+        }
     }
 
     func added(_ observer: ReferenceObserver) {}
@@ -90,7 +84,7 @@ final class ReferenceForeign: ReferenceCenter {
 
     var closureCount: Int { closures.count }
 
-    /// Each closure is called by itself: one job for each observer.
+    /// Each closure is called by itself: one block for each observer (F1).
     override func post(_ notification: ReferenceNotification) {
         for closure in closures.filter({ $0.observer?.matches(notification) == true }) {
             if let observer = closure.observer { deliver(notification, to: [observer]) }
@@ -115,12 +109,15 @@ final class ReferenceForeign: ReferenceCenter {
 final class ReferenceQueue: Counted {
     private let center: ReferenceCenter
     private var entries: [Entry] = []
-    private var enqueued = 0
 
-    private struct Entry {
+    private final class Entry {
         let notification: ReferenceNotification
         let isIdle: Bool
-        let place: Int
+
+        init(_ notification: ReferenceNotification, isIdle: Bool) {
+            self.notification = notification
+            self.isIdle = isIdle
+        }
     }
 
     init(center: ReferenceCenter) {
@@ -140,18 +137,13 @@ final class ReferenceQueue: Counted {
     ) {
         dequeue(notification, mask: mask)
         guard style != .now else { return center.post(notification) }
-        enqueued += 1
-        entries.append(
-            Entry(
-                notification: notification.retainedForLater(), isIdle: style == .whenIdle,
-                place: enqueued))
+        entries.append(Entry(notification.retainedForLater(), isIdle: style == .whenIdle))
     }
 
     func dequeue(_ notification: ReferenceNotification, mask: ModelOperation.Mask) {
         remove { queued in
-            let (isName, isSender) = (
-                queued.name == notification.name, queued.sender == notification.sender
-            )
+            let isName = queued.name == notification.name
+            let isSender = queued.sender == notification.sender
             return switch mask {
             case .none: false
             case .name: isName
@@ -169,16 +161,15 @@ final class ReferenceQueue: Counted {
         for notification in removed { notification.release() }
     }
 
-    /// Posts what waits, asap before idle; what handlers enqueue meanwhile waits.
+    /// Q8: posts the waiting notifications, in order. Q1: asap before idle. Q6: notifications that
+    /// handlers enqueue meanwhile wait.
     func flush() {
-        let limit = enqueued
-        for isIdle in [false, true] {
-            while let index = entries.firstIndex(where: { $0.isIdle == isIdle && $0.place <= limit }
-            ) {
-                let notification = entries.remove(at: index).notification
-                center.post(notification)
-                notification.release()
-            }
+        let waiting = entries.filter { !$0.isIdle } + entries.filter(\.isIdle)
+        for entry in waiting {
+            guard let index = entries.firstIndex(where: { $0 === entry }) else { continue }
+            entries.remove(at: index)
+            center.post(entry.notification)
+            entry.notification.release()
         }
     }
 }

@@ -38,7 +38,9 @@ final class ReferenceObject: Counted {
     func unmuteAll() {
         if isEnding { return }
         let muted = attached.filter { $0.ownerMutings > 0 }
-        ReferenceObserver.unmute(muted.sorted { $0.placeOfKept < $1.placeOfKept }, byOwner: true)
+        let keeping = world.keeping.filter { observer in muted.contains { $0 === observer } }
+        let others = muted.filter { observer in !keeping.contains { $0 === observer } }
+        ReferenceObserver.unmute(keeping + others, byOwner: true)
     }
 }
 
@@ -78,7 +80,7 @@ final class ReferenceNotification: Counted {
     let payload: Payload
     private let retained: ReferenceObject?
 
-    /// What tells of its release.
+    /// The part of a notification that reports its release.
     final class Payload: Counted {
         let number: Int?
         private let player: Player

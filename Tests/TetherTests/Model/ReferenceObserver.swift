@@ -1,7 +1,6 @@
-/// The model of an observer: its target, its pending deliveries and its muting.
+/// The model of an observer.
 ///
-/// A reference to it stands for one to its handler. Deliveries of one observer are numbered, and a
-/// job has the number of one. It does nothing if that is no longer pending.
+/// A reference to it stands for one to its handler.
 final class ReferenceObserver: Counted {
     /// `nil` for one whose deliveries a sequence takes.
     private let id: Int?
@@ -12,58 +11,52 @@ final class ReferenceObserver: Counted {
     let owner: ReferenceObject?
     let isOnce: Bool
     let key: Int?
-    private unowned let world: ReferenceWorld
+    unowned let world: ReferenceWorld
 
     private(set) var hasEnded = false
     /// `nil` for the posting thread.
-    private(set) var target: ReferenceScheduler? {
-        didSet {
-            oldValue?.waiting -= pending.count
-            target?.waiting += pending.count
-        }
-    }
-    /// Whether it is to be the posting thread when nothing is pending and no handler runs.
+    private(set) var target: ReferenceTarget?
+    /// Whether the target becomes the posting thread when nothing is pending (D6).
     private var isLeavingTarget = false
-    private(set) var pending: [Delivery] = [] {
-        didSet { target?.waiting += pending.count - oldValue.count }
-    }
-    private var lastNumber = 0
-    /// The first number since the target was set.
-    private var firstNumber = 1
-    /// The numbers whose own jobs may come behind later jobs, which deliver them first (D4, D6).
-    private var late: Set<Int> = []
-    /// Whether a job calls its handler, and the numbers of jobs that came meanwhile.
-    private var isRunning = false
-    private var isRunningElsewhere = false
-    private var skipped: [Int] = []
-    /// With batching: whether a job waits.
-    private var hasJob = false
-    private var isClaimed = false
-    private(set) var dropped = 0
+    /// The call of the handler by a block.
+    private var call: Call?
+    /// How many calls of the handler run, one inside the other.
+    private var runningCalls = 0
     private(set) var backlog = ModelOperation.Backlog.unbounded
-    private var ownMutings = 0
+    private(set) var dropped = 0
+    /// Whether the one post of a `once` observer has reached it (R7).
+    private var isUsedUp = false
+    /// Whether it takes no further post (R11).
+    private var isFinishing = false
+    /// Whether it ends when nothing is pending, because its sender has ended (M5), or because it
+    /// finishes (R11).
+    private var endsWhenIdle = false
+
+    private var tokenMutings = 0
     private(set) var ownerMutings = 0
     private var keepsNewest = false
-    /// The newest notification that was posted while it was muted.
+    /// The newest notification that was posted while it was muted (D9).
     private(set) var kept: ReferenceNotification?
-    /// Its place among all notifications that were kept.
-    private(set) var placeOfKept = 0
-    /// Whether its sender has been deallocated.
-    private var isLast = false
-    private var isFinishing = false
-    /// What takes its deliveries in a handler's place.
+    /// Whether an unmuting is about to deliver the kept notification.
+    private var isUnmuting = false
+
+    /// The sequence that takes its deliveries, in place of a handler.
     weak var sequence: ReferenceSequence?
-    /// What a foreign center has of it.
+    /// Its closure in a foreign center.
     var closure: ReferenceForeign.Closure?
 
-    struct Delivery {
-        let number: Int
-        let notification: ReferenceNotification
+    private final class Call {
+        /// The deliveries that the block makes.
+        var due: [ReferenceDelivery] = []
+        /// The deliveries whose blocks have begun while the handler ran.
+        var blocked: [ReferenceDelivery] = []
+        /// Whether the observer has been switched to another target since.
+        var isLeft = false
     }
 
     init(
         _ observation: Observation, id: Int?, in center: ReferenceCenter, sender: ReferenceSender,
-        owner: ReferenceObject?, target: ReferenceScheduler? = nil, world: ReferenceWorld
+        owner: ReferenceObject?, target: ReferenceTarget? = nil, world: ReferenceWorld
     ) {
         self.id = id
         self.center = center
@@ -77,18 +70,21 @@ final class ReferenceObserver: Counted {
         if id != nil { world.player.captureMade() }
     }
 
-    /// The captures of the handler are released.
+    /// R8: the captures of the handler are released.
     override func deallocated() { if let id { world.player.released(id) } }
 
-    /// Whether a post reaches it (M1, M2).
+    /// Its pending deliveries, in posting order.
+    var pending: [ReferenceDelivery] { target?.deliveries(of: self) ?? [] }
+
+    // MARK: Beginning and ending
+
+    /// M1, M2: whether a post reaches it.
     func matches(_ notification: ReferenceNotification) -> Bool {
         (name == nil || name == notification.name)
             && (sender == .nobody || sender == notification.sender)
     }
 
-    // MARK: Beginning and ending
-
-    /// Adds it to its center, unless its sender or its owner is being deinitialised (M5, O8).
+    /// M5, O8: adds it to its center, unless its sender or its owner is being deinitialised.
     func register() {
         guard sender.object?.isEnding != true, owner?.isEnding != true else {
             hasEnded = true
@@ -100,13 +96,18 @@ final class ReferenceObserver: Counted {
         center.add(self)
     }
 
-    /// Ends it (R1, R8). A sequence keeps its elements if its sender or its center has been
-    /// deallocated (S2).
+    /// R1, R8: nothing of it starts, and nothing is pending. S2: a sequence keeps its elements if
+    /// its sender or its center has been deallocated.
     func end(keepingElements: Bool = false) {
         guard !hasEnded else { return }
         hasEnded = true
-        let notifications = pending.map(\.notification) + [kept].compactMap(\.self)
-        (pending, kept, isLeavingTarget) = ([], nil, false)
+        var notifications: [ReferenceNotification] = []
+        for delivery in pending {
+            target.map { delivery.leave($0, as: .dropped) }
+            notifications.append(delivery.notification)
+        }
+        if let kept = kept.take() { notifications.append(kept) }
+        isLeavingTarget = false
         owner?.attached.removeAll { $0 === self }
         sender.object?.observers.removeAll { $0 === self }
         sequence?.finish(keepingElements: keepingElements && owner?.isEnding != true)
@@ -114,256 +115,310 @@ final class ReferenceObserver: Counted {
         for notification in notifications { notification.release() }
     }
 
-    /// M5: it ends when nothing is pending for it.
+    /// M5: it ends after its pending deliveries.
     func senderEnded() {
-        isLast = true
+        endsWhenIdle = true
         settle()
     }
 
-    /// R11: it takes no further post, and ends when nothing is pending for it.
+    /// R11: it takes no further post, and ends after the pending deliveries and the running call.
     func finish() {
         guard !hasEnded else { return }
         isFinishing = true
-        isLast = true
-        settle()
+        senderEnded()
     }
 
-    // MARK: Receiving
+    /// When nothing is pending, a switch to the posting thread takes effect (D6), and an observer
+    /// ends (M5, R11).
+    private func settle() {
+        guard !hasEnded, pending.isEmpty, call == nil, !isUnmuting else { return }
+        if isLeavingTarget {
+            target = nil
+            isLeavingTarget = false
+        }
+        if endsWhenIdle, kept == nil, runningCalls == 0 { end(keepingElements: true) }
+    }
 
-    /// Takes a post. True if the posting thread is to call the handler, behind the jobs of the post
-    /// (M3, D1, D3).
-    func receive(
-        _ posted: ReferenceNotification, in jobs: inout ReferenceJobs, mayCall: Bool = false
-    ) -> Bool {
-        guard !hasEnded, !isClaimed, !isFinishing else { return false }
-        let isCalledHere = isCalledHere && (mayCall || target?.holdsUpPosts != true)
-        if isCalledHere, !mayCall { return true }
+    // MARK: Posts
+
+    /// Whether the posting thread calls it, and no block.
+    ///
+    /// D1: on the posting thread. D3: where its target runs, unless a delivery of its own is
+    /// pending. D6: a call that runs on an earlier target ends first.
+    private var isCalledByPosts: Bool {
+        guard let target else { return true }
+        return target.isCurrent && pending.isEmpty && call?.isLeft != true
+    }
+
+    /// D3: whether it waits for its turn in the block of a post, because a delivery of another
+    /// observer waits at its target. A post that a handler makes does not.
+    private var waitsForOthers: Bool {
+        target?.deliveries.isEmpty == false && world.runningHandlers == 0
+    }
+
+    /// A post begins. False if the post calls the handler, when all blocks are submitted (M3).
+    func accept(_ posted: ReferenceNotification, _ submission: inout ReferenceSubmission) -> Bool {
+        if isCalledByPosts, !waitsForOthers { return false }
         if isMuted {
-            keep(posted, &jobs)
-            return false
+            keep(posted, &submission)
+        } else {
+            isUsedUp = isOnce
+            append(posted.retainedForLater(), &submission)
         }
-        isClaimed = isOnce
-        if !isCalledHere { append(posted.retainedForLater(), &jobs) }
-        return isCalledHere
+        return true
     }
 
-    private var isCalledHere: Bool {
-        !isRunningElsewhere && (target.map { $0.isCurrent && pending.isEmpty } ?? true)
-    }
-
-    /// Adds a delivery, and its number to the job of its target (D2, D7, D8).
-    private func append(_ notification: ReferenceNotification, _ jobs: inout ReferenceJobs) {
-        lastNumber += 1
-        pending.append(Delivery(number: lastNumber, notification: notification))
-        trim(&jobs)
-        guard let target, pending.last?.number == lastNumber, !target.isBatching || !hasJob else {
-            return
+    /// The turn of the observer on the posting thread, in registration order (D1).
+    func beginTurn(_ posted: ReferenceNotification) {
+        var submission = ReferenceSubmission()
+        if isMuted {
+            keep(posted, &submission)
+        } else {
+            isUsedUp = isOnce
+            if isCalledByPosts {
+                handle(posted)
+            } else {
+                append(posted.retainedForLater(), &submission)
+            }
         }
-        hasJob = true
-        jobs.add(self, lastNumber, on: target)
+        submission.submit()
     }
 
-    /// Calls the handler. R7: a once observer is used up by it.
-    func handle(_ notification: ReferenceNotification) {
+    /// R1, R7, R11.
+    var takesPosts: Bool { !hasEnded && !isUsedUp && !isFinishing }
+
+    /// D2: adds a delivery to the list of its target, and to a block there, unless it is more than
+    /// the backlog keeps (D8).
+    private func append(
+        _ notification: ReferenceNotification, _ submission: inout ReferenceSubmission
+    ) {
+        guard let target else { return }
+        let delivery = ReferenceDelivery(of: notification, to: self)
+        world.pending.append(delivery)
+        target.take(delivery)
+        trim(&submission)
+        if delivery.stage == .pending, needsBlock { submission.add(delivery, on: target) }
+    }
+
+    /// D7: with batching, none while another waits, in the queue or for the handler's return.
+    private var needsBlock: Bool {
+        guard let target, target.kind == .batching else { return true }
+        if let call, !call.isLeft, !call.blocked.isEmpty { return false }
+        return !target.hasBlock(of: self)
+    }
+
+    // MARK: Calls
+
+    /// Calls the handler. R7: that uses a `once` observer up. O4: it is called only while its owner
+    /// is retained for it.
+    private func handle(_ notification: ReferenceNotification) {
         if hasEnded { return }
+        runningCalls += 1
         if let owner {
-            // O4: it is called only while its owner is retained for it.
             if !owner.isEnding { owner.retained { callHandler(notification) } }
         } else {
             callHandler(notification)
         }
-        if isOnce { end() }
+        runningCalls -= 1
+        if isOnce { end() } else { settle() }
     }
 
     private func callHandler(_ notification: ReferenceNotification) {
-        guard let id else { return sequence?.offer(notification) ?? () }
+        guard let id else {
+            sequence?.offer(notification)
+            return
+        }
+        world.runningHandlers += 1
         world.player.called(
             id, number: notification.payload.number, sender: notification.sender.posted,
             hasOwner: owner != nil)
+        world.runningHandlers -= 1
     }
 
-    // MARK: Delivering
-
-    /// A job has come. While the handler runs, that call goes on with the job when it returns (D4).
-    func deliver(_ number: Int) {
-        if isRunning { return skipped.append(number) }
-        let began = firstNumber
-        retain()
-        let last = last(for: number)
-        while firstNumber == began, let notification = remove(number, upTo: last, orMoved: true) {
-            isRunning = true
-            handle(notification)
-            (isRunning, isRunningElsewhere) = (false, false)
-            notification.release()
+    /// The block of a delivery begins. D4: calls of one observer never overlap, so a block that
+    /// begins while the handler runs waits for its return.
+    func begin(_ delivery: ReferenceDelivery) {
+        if hasEnded { return }
+        if let call {
+            call.blocked.append(delivery)
+            return
         }
-        if firstNumber == began {
-            while !skipped.isEmpty { deliver(skipped.removeFirst()) }
-        } else {
-            // Switched meanwhile: they have come to the target as it is now, and run there.
-            late.formUnion(skipped)
-            for number in skipped where !hasEnded { inOwnJob { $0.add(self, number, on: target) } }
-            skipped = []
+        retained {
+            let call = Call()
+            self.call = call
+            make(at: delivery, call)
+            while !call.isLeft, !call.blocked.isEmpty { make(at: call.blocked.removeFirst(), call) }
+            if !call.isLeft { self.call = nil }
+            settle()
         }
-        settle()
-        release()
     }
 
-    /// The last number of a job: with batching, of all deliveries that are pending now (D7).
-    private func last(for number: Int) -> Int {
-        guard number >= firstNumber else { return 0 }
-        guard target?.isBatching == true else { return number }
-        hasJob = false
-        return lastNumber
+    private func make(at delivery: ReferenceDelivery, _ call: Call) {
+        guard let target else { return }
+        call.due = target.due(at: delivery)
+        for due in call.due where due.stage == .pending && !call.isLeft {
+            due.leave(target, as: .made)
+            handle(due.notification)
+            if call.isLeft { leave(call) }
+            due.notification.release()
+        }
     }
 
-    /// The delivery of a job's number, or with batching the oldest of the job. Those that were
-    /// moved to the target, whose jobs may come late, are delivered before.
-    private func remove(_ number: Int, upTo last: Int, orMoved: Bool = false)
-        -> ReferenceNotification?
-    {
-        guard number <= last else { return nil }
-        let lateIndex = pending.firstIndex { $0.number < number && late.contains($0.number) }
-        let ownIndex = pending.firstIndex { (number...last).contains($0.number) }
-        guard let index = orMoved ? lateIndex ?? ownIndex : ownIndex else { return nil }
-        return pending.remove(at: index).notification
+    /// D6: a call on an earlier target has ended. Blocks that have begun meanwhile on the present
+    /// target are put there again.
+    private func leave(_ call: Call) {
+        self.call = nil
+        guard let target, !hasEnded else { return }
+        var submission = ReferenceSubmission()
+        for blocked in call.blocked { submission.addBlock(of: blocked, on: target) }
+        submission.submit()
     }
 
-    /// Has later jobs make a delivery first.
-    func markLate(_ number: Int) { late.insert(number) }
-
-    /// D2: a job that will not run drops its deliveries, counted; that uses a once observer up
-    /// (R7).
-    func drop(_ number: Int) {
-        let last = last(for: number)
-        var notifications: [ReferenceNotification] = []
-        while let notification = remove(number, upTo: last) { notifications.append(notification) }
-        guard !notifications.isEmpty else { return }
-        dropped += notifications.count
-        retained { if isOnce { end() } else { settle() } }
-        for notification in notifications { notification.release() }
-    }
-
-    /// What waits for nothing to be pending and no handler to run: a switch to the posting thread,
-    /// the end with the sender.
-    private func settle() {
-        guard !hasEnded, pending.isEmpty, !isRunning else { return }
-        if isLeavingTarget { (target, isLeavingTarget) = (nil, false) }
-        if isLast, kept == nil { end(keepingElements: true) }
+    /// D2: a block was cancelled before it began. R7: a dropped delivery uses a `once` observer up.
+    func cancel(_ delivery: ReferenceDelivery) {
+        guard !hasEnded, let target else { return }
+        let lost = target.lost(at: delivery).filter { lost in
+            call?.due.contains { $0 === lost } != true
+        }
+        guard !lost.isEmpty else { return }
+        for delivery in lost { delivery.leave(target, as: .made) }
+        dropped += lost.count
+        retained {
+            if isOnce { end() } else { settle() }
+        }
+        for delivery in lost { delivery.notification.release() }
     }
 
     // MARK: Switching (D6)
 
     /// The target as it was set last.
-    var shownTarget: ReferenceScheduler? { isLeavingTarget ? nil : target }
+    var shownTarget: ReferenceTarget? { isLeavingTarget ? nil : target }
 
-    func redirect(to new: ReferenceScheduler?) {
-        guard !hasEnded else { return }
+    /// Switches observers, and moves their pending deliveries, in posting order across them.
+    static func redirect(_ observers: [ReferenceObserver], to new: ReferenceTarget?) {
+        // R8: the call that switches the observers uses them, until it returns.
+        for observer in observers { observer.retain() }
+        move(observers.filter { $0.leave(for: new) }, to: new)
+        for observer in observers { observer.release() }
+    }
+
+    private static func move(_ switched: [ReferenceObserver], to new: ReferenceTarget?) {
+        guard let new, let world = switched.first?.world else { return }
+        let moved = world.pending.filter { delivery in
+            switched.contains { $0 === delivery.observer }
+        }
+        for delivery in moved { new.takeMoved(delivery) }
+        var submission = ReferenceSubmission()
+        for delivery in moved where delivery.observer.needsBlock {
+            submission.addBlock(of: delivery, on: new)
+        }
+        submission.submit()
+    }
+
+    /// Leaves the target for the new one. True if the pending deliveries are to move.
+    private func leave(for new: ReferenceTarget?) -> Bool {
+        guard !hasEnded else { return false }
         isLeavingTarget = new == nil && target != nil
         settle()
-        guard let new, new !== target else { return }
+        guard let new, new !== target else { return false }
+        target?.leave(self)
         target = new
-        // The deliveries get new numbers, and a job each. The old jobs find nothing.
-        let moved = pending.map(\.notification)
-        (pending, skipped, hasJob, firstNumber) = ([], [], false, lastNumber + 1)
-        isRunningElsewhere = isRunning
-        for notification in moved {
-            markLate(lastNumber + 1)
-            inOwnJob { append(notification, &$0) }
-        }
+        call?.isLeft = true
+        call?.blocked = []
+        return true
     }
 
-    private func inOwnJob(_ body: (inout ReferenceJobs) -> Void) {
-        var jobs = ReferenceJobs()
-        body(&jobs)
-        jobs.submit()
-    }
+    // MARK: Muting (D9)
 
-    // MARK: Muting and backlogs (D8, D9)
-
-    var mutings: Int { ownMutings + ownerMutings }
+    var mutings: Int { tokenMutings + ownerMutings }
     var isMuted: Bool { mutings > 0 }
-
-    private func keep(_ posted: ReferenceNotification, _ jobs: inout ReferenceJobs) {
-        if !keepsNewest || kept != nil { dropped += 1 }
-        guard keepsNewest else { return }
-        jobs.release(kept)
-        kept = posted.retainedForLater()
-        world.kept += 1
-        placeOfKept = world.kept
-    }
 
     func mute(byOwner: Bool = false, keepingNewest: Bool) {
         guard !hasEnded else { return }
-        if byOwner { ownerMutings += 1 } else { ownMutings += 1 }
+        if byOwner { ownerMutings += 1 } else { tokenMutings += 1 }
         if keepingNewest { keepsNewest = true }
     }
 
-    /// Ends one muting of each observer. Kept notifications are then delivered as if they were
-    /// posted now, by one post.
+    /// Drops a post, or keeps it in place of the one that was kept before.
+    private func keep(_ posted: ReferenceNotification, _ submission: inout ReferenceSubmission) {
+        if !keepsNewest || kept != nil { dropped += 1 }
+        guard keepsNewest else { return }
+        submission.release(kept)
+        kept = posted.retainedForLater()
+        world.keeping.removeAll { $0 === self }
+        world.keeping.append(self)
+    }
+
+    /// Ends one muting of each observer. The kept notifications are delivered as if posted then, in
+    /// posting order.
     static func unmute(_ observers: [ReferenceObserver], byOwner: Bool = false) {
-        var (jobs, calls) = (
-            ReferenceJobs(), [(observer: ReferenceObserver, kept: ReferenceNotification)]()
-        )
+        var submission = ReferenceSubmission()
+        var called: [(observer: ReferenceObserver, kept: ReferenceNotification)] = []
         for observer in observers where !observer.hasEnded {
             guard let kept = observer.unmute(byOwner: byOwner) else { continue }
-            if observer.isClaimed {
-                jobs.release(kept)
+            if observer.accept(kept, &submission) {
+                submission.release(kept)
             } else {
-                observer.isClaimed = observer.isOnce
-                // No post of its own is under way.
-                unsafe ReferenceDepth.current += 1
-                let isHeldUp = observer.target?.holdsUpPosts == true
-                unsafe ReferenceDepth.current -= 1
-                if observer.isCalledHere, !isHeldUp {
-                    calls.append((observer, kept))
-                } else {
-                    observer.append(kept, &jobs)
-                }
+                called.append((observer, kept))
+                observer.isUnmuting = true
+                observer.retain()
             }
         }
-        jobs.submit()
-        for (observer, _) in calls { observer.retain() }
-        for (observer, kept) in calls { observer.handle(kept) }
-        for (observer, kept) in calls {
+        submission.submit()
+        for (observer, kept) in called {
+            observer.isUnmuting = false
+            if !observer.hasEnded { observer.beginTurn(kept) }
+        }
+        for (observer, kept) in called {
             kept.release()
             observer.release()
         }
         for observer in observers { observer.settle() }
     }
 
-    /// Returns what was kept, at the last unmuting.
+    /// Ends one muting. Returns the kept notification if no muting is left.
     private func unmute(byOwner: Bool) -> ReferenceNotification? {
-        if byOwner { ownerMutings -= 1 } else { ownMutings -= 1 }
+        if byOwner { ownerMutings -= 1 } else { tokenMutings -= 1 }
         if isMuted { return nil }
         keepsNewest = false
         return kept.take()
     }
 
+    // MARK: Backlogs (D8)
+
     func bound(to backlog: ModelOperation.Backlog) {
         guard !hasEnded else { return }
         self.backlog = backlog
-        inOwnJob { trim(&$0) }
+        var submission = ReferenceSubmission()
+        trim(&submission)
+        submission.submit()
     }
 
     /// Drops the oldest, or the newest, of more than may wait.
-    private func trim(_ jobs: inout ReferenceJobs) {
-        let excess = backlog.trim(&pending)
-        dropped += excess.count
-        for delivery in excess { jobs.release(delivery.notification) }
+    private func trim(_ submission: inout ReferenceSubmission) {
+        guard let target else { return }
+        var kept = pending
+        for delivery in backlog.trim(&kept) {
+            delivery.leave(target, as: .dropped)
+            dropped += 1
+            submission.release(delivery.notification)
+        }
     }
 }
 
 extension ModelOperation.Backlog {
     /// Removes the elements that are more than may wait.
     func trim<Element>(_ waiting: inout [Element]) -> [Element] {
-        let (limit, keepsOldest) =
-            switch self {
-            case .unbounded: (waiting.count, false)
-            case .newest(let limit): (limit, false)
-            case .oldest(let limit): (limit, true)
-            }
-        let excess = max(0, waiting.count - limit)
-        defer { if keepsOldest { waiting.removeLast(excess) } else { waiting.removeFirst(excess) } }
-        return Array(keepsOldest ? waiting.suffix(excess) : waiting.prefix(excess))
+        switch self {
+        case .unbounded: return []
+        case .newest(let limit):
+            let excess = Array(waiting.prefix(max(0, waiting.count - limit)))
+            waiting.removeFirst(excess.count)
+            return excess
+        case .oldest(let limit):
+            let excess = Array(waiting.suffix(max(0, waiting.count - limit)))
+            waiting.removeLast(excess.count)
+            return excess
+        }
     }
 }

@@ -1,112 +1,248 @@
-/// The model of a target: jobs, which run in the order in which they were submitted. A job models a
-/// block (D2, D4).
-final class ReferenceScheduler {
+/// One post on its way to one observer: a line in the list of a target.
+final class ReferenceDelivery {
+    let observer: ReferenceObserver
+    let notification: ReferenceNotification
+    private(set) var stage = Stage.pending
+    /// Whether another block may make it before its own block does (D4). True when its own block
+    /// has begun, or on a concurrent target a later one.
+    fileprivate(set) var placeHasCome = false
+
+    enum Stage {
+        case pending
+        case made
+        case dropped
+    }
+
+    init(of notification: ReferenceNotification, to observer: ReferenceObserver) {
+        self.notification = notification
+        self.observer = observer
+    }
+
+    /// Takes it from the list of its target.
+    func leave(_ target: ReferenceTarget, as stage: Stage) {
+        self.stage = stage
+        target.deliveries.removeAll { $0 === self }
+        observer.world.pending.removeAll { $0 === self }
+    }
+}
+
+/// A block that a post puts on a target, with a delivery for each of its observers there (D2).
+final class ReferenceBlock {
+    fileprivate var deliveries: [ReferenceDelivery] = []
+
+    func begin() {
+        for delivery in deliveries { delivery.placeHasCome = true }
+        while let delivery = deliveries.popFirst() { delivery.observer.begin(delivery) }
+    }
+
+    func cancel() {
+        while let delivery = deliveries.popFirst() { delivery.observer.cancel(delivery) }
+    }
+}
+
+/// The model of a target: a list of pending deliveries and a list of waiting blocks, both in the
+/// order in which they came.
+final class ReferenceTarget {
+    enum Kind {
+        /// One block runs after the other.
+        case serial
+        /// Blocks begin in any order (D2, D4).
+        case concurrent
+        /// A serial one, where one block makes all waiting deliveries of an observer (D7).
+        case batching
+        /// A serial one that runs each block at once, inside of the post.
+        case immediate
+        /// The run loop of the thread that makes all posts (D5).
+        case loop
+    }
+
+    let kind: Kind
     let description: String
-    let isLoop: Bool
-    let isBatching: Bool
-    private var jobs: [ReferenceJob] = []
-    /// How many jobs the run loop has for these.
-    private var turns = 0
+    fileprivate(set) var deliveries: [ReferenceDelivery] = []
+    /// The blocks that posts under way are about to put here.
+    fileprivate var announced: [ReferenceBlock] = []
+    private var waiting: [ReferenceBlock] = []
+    /// The blocks that run, each in a handler of the one before.
+    private var running: [ReferenceBlock] = []
+    /// How many of its blocks the run loop was asked to run.
+    private var asked = 0
     private var isClosed = false
 
     init(at place: Int) {
+        kind = Places.kinds[place]
         description = LibraryWorld.targets[place]
-        isLoop = place == Places.loop
-        isBatching = place == Places.batching
     }
 
-    /// D3, D5: every post is made on the thread of the run loop.
-    var isCurrent: Bool { isLoop && !isClosed }
-
-    /// How many deliveries are pending here.
-    var waiting = 0
-
-    /// D3: whether a post that no handler makes is behind these.
-    var holdsUpPosts: Bool { unsafe waiting > 0 && ReferenceDepth.current < 2 }
-
-    fileprivate func submit(_ job: ReferenceJob) {
-        if isClosed { return job.cancel() }
-        jobs.append(job)
-        turns += 1
+    /// Of one observer, in posting order.
+    func deliveries(of observer: ReferenceObserver) -> [ReferenceDelivery] {
+        deliveries.filter { $0.observer === observer }
     }
 
-    /// Runs the jobs that wait now.
+    /// How many blocks wait, where the library can be asked.
+    var count: Int { kind == .loop ? 0 : waiting.count }
+
+    /// Whether it is a user's scheduler, and no queue.
+    var isScheduler: Bool { kind != .loop && kind != .concurrent }
+
+    /// D3, D5: whether posts are made where it runs its blocks.
+    var isCurrent: Bool { kind == .loop && !isClosed }
+
+    // MARK: Blocks (D2)
+
+    func hasBlock(of observer: ReferenceObserver) -> Bool {
+        blocks.contains { block in
+            block.deliveries.contains { $0.observer === observer }
+        }
+    }
+
+    private var blocks: [ReferenceBlock] { announced + waiting + running }
+
+    fileprivate func put(_ block: ReferenceBlock) {
+        announced.removeAll { $0 === block }
+        if isClosed { return block.cancel() }
+        if kind == .immediate { return run(block) }
+        waiting.append(block)
+        asked += 1
+    }
+
+    private func run(_ block: ReferenceBlock) {
+        running.append(block)
+        block.begin()
+        running.removeLast()
+    }
+
+    /// Adds a delivery behind all that waits.
+    func take(_ delivery: ReferenceDelivery) { deliveries.append(delivery) }
+
+    /// D6: adds a delivery that has come from another target. Nothing is reordered for one observer,
+    /// so on a serial target no later delivery overtakes it.
+    func takeMoved(_ delivery: ReferenceDelivery) {
+        delivery.placeHasCome = kind != .concurrent
+        take(delivery)
+    }
+
+    /// D6: the blocks of an observer that has left do nothing more for it.
+    func leave(_ observer: ReferenceObserver) {
+        deliveries.removeAll { $0.observer === observer }
+        for block in blocks { block.deliveries.removeAll { $0.observer === observer } }
+    }
+
+    // MARK: The rules of order (D4)
+
+    /// The deliveries that a block makes when it begins.
+    func due(at delivery: ReferenceDelivery) -> [ReferenceDelivery] {
+        let pending = deliveries(of: delivery.observer)
+        switch kind {
+        case .batching: return pending
+        case .concurrent:
+            // No delivery before its place, and in posting order.
+            if let place = pending.firstIndex(where: { $0 === delivery }) {
+                for reached in pending[...place] { reached.placeHasCome = true }
+            }
+            return Array(pending.filter(\.placeHasCome).prefix(1))
+        case .serial, .immediate, .loop:
+            // The earlier of two posts is handled first, also if its block has begun and waits for
+            // a handler that runs the loop.
+            guard let place = pending.firstIndex(where: { $0 === delivery }) else { return [] }
+            return pending[...place].filter { $0.placeHasCome }
+        }
+    }
+
+    /// The deliveries that are dropped with a block that was cancelled before it began (D2).
+    func lost(at delivery: ReferenceDelivery) -> [ReferenceDelivery] {
+        let pending = deliveries(of: delivery.observer)
+        if kind == .batching { return pending }
+        switch delivery.stage {
+        case .pending: return [delivery]
+        case .dropped: return []
+        case .made: return Array(pending.filter(\.placeHasCome).prefix(1))
+        }
+    }
+
+    // MARK: Running
+
+    /// Runs the blocks that wait now. Inside of a block, the run continues with the blocks of the
+    /// outer run.
     func run() {
-        if !isLoop {
-            for job in jobs.takeAll() { job.run() }
+        guard kind == .loop else { return runOldest(waiting.count) }
+        // A run of the loop comes to its blocks twice.
+        for _ in 0..<2 {
+            let count = asked
+            asked = 0
+            runOldest(count)
+        }
+    }
+
+    private func runOldest(_ count: Int) {
+        for _ in 0..<count {
+            if let block = takeBlock(newest: false) { run(block) }
+        }
+    }
+
+    /// Runs the oldest block that waits, or on a concurrent target the newest.
+    func runOne(newest: Bool) {
+        guard kind != .loop, let block = takeBlock(newest: newest && kind == .concurrent) else {
             return
         }
-        // A run of the loop comes to its jobs twice. Each is for the oldest of these, also in a
-        // nested run.
-        for _ in 0..<2 {
-            var count = turns
-            turns = 0
-            while count > 0, !jobs.isEmpty {
-                count -= 1
-                jobs.removeFirst().run()
-            }
+        run(block)
+    }
+
+    /// D2: cancels one block before it begins.
+    func cancelOne(newest: Bool) {
+        if kind != .loop { takeBlock(newest: newest)?.cancel() }
+    }
+
+    private func takeBlock(newest: Bool) -> ReferenceBlock? {
+        newest ? waiting.popLast() : waiting.popFirst()
+    }
+
+    /// Cancels the blocks that wait; a run loop takes no more (D2, D5).
+    func cancel() {
+        isClosed = kind == .loop
+        var cancelled = waiting
+        waiting = []
+        while let block = cancelled.popFirst() { block.cancel() }
+    }
+}
+
+/// The blocks of one post, in the order in which the post reached their targets, and the
+/// notifications that bounds drop meanwhile.
+struct ReferenceSubmission {
+    private var blocks: [(target: ReferenceTarget, block: ReferenceBlock)] = []
+    private var released: [ReferenceNotification] = []
+
+    /// D2: one block for each target, on a concurrent one for each observer.
+    mutating func add(_ delivery: ReferenceDelivery, on target: ReferenceTarget) {
+        if target.kind != .concurrent,
+            let shared = blocks.first(where: { $0.target === target })
+        {
+            shared.block.deliveries.append(delivery)
+        } else {
+            addBlock(of: delivery, on: target)
         }
     }
 
-    /// Cancels the jobs that wait; a run loop takes no more (D2, D5).
-    func cancel() {
-        isClosed = isLoop
-        for job in jobs.takeAll() { job.cancel() }
-    }
-}
-
-/// How many posts and jobs are under way, one inside the other.
-/// SAFETY: the model has one thread.
-enum ReferenceDepth {
-    nonisolated(unsafe) static var current = 0
-}
-
-/// What one post delivers on one target.
-private final class ReferenceJob {
-    let target: ReferenceScheduler
-    var entries: [(observer: ReferenceObserver, number: Int)] = []
-
-    init(on target: ReferenceScheduler) {
-        self.target = target
+    mutating func addBlock(of delivery: ReferenceDelivery, on target: ReferenceTarget) {
+        let block = ReferenceBlock()
+        block.deliveries = [delivery]
+        target.announced.append(block)
+        blocks.append((target, block))
     }
 
-    func run() {
-        unsafe ReferenceDepth.current += 1
-        // A handler may run later jobs, which deliver this post to the other observers first.
-        for entry in entries.dropFirst() { entry.observer.markLate(entry.number) }
-        for entry in entries { entry.observer.deliver(entry.number) }
-        unsafe ReferenceDepth.current -= 1
-    }
-
-    func cancel() { for entry in entries { entry.observer.drop(entry.number) } }
-}
-
-/// The jobs of one post, in the order in which it reached their targets.
-struct ReferenceJobs {
-    private var jobs: [ReferenceJob] = []
-    private var released: [ReferenceNotification] = []
-
-    mutating func add(_ observer: ReferenceObserver, _ number: Int, on target: ReferenceScheduler?)
-    {
-        guard let target else { return }
-        if !jobs.contains(where: { $0.target === target }) { jobs.append(ReferenceJob(on: target)) }
-        jobs.first { $0.target === target }?.entries.append((observer, number))
-    }
-
-    /// Has a notification that was dropped released behind the jobs.
+    /// Has a notification that was dropped released behind the blocks (R6).
     mutating func release(_ notification: ReferenceNotification?) {
-        released += [notification].compactMap(\.self)
+        if let notification { released.append(notification) }
     }
 
+    /// M3: all blocks are submitted before the first handler is called, but for schedulers, which
+    /// may run a block at once (D2).
     func submit() {
-        for job in jobs { job.target.submit(job) }
+        for (target, block) in blocks where !target.isScheduler { target.put(block) }
         for notification in released { notification.release() }
+        for (target, block) in blocks where target.isScheduler { target.put(block) }
     }
 }
 
 extension Array {
-    fileprivate mutating func takeAll() -> [Element] {
-        defer { removeAll() }
-        return self
-    }
+    fileprivate mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
 }

@@ -1,6 +1,30 @@
 import Foundation
 
-/// The model of everything: lists and loops, written from the contract.
+// The reference model states Tether's promises as a program on one thread.
+//
+// Read it with the contract (Contract.md) open. A function cites the lines that it states. The
+// model was written from these lines, and not from the library, so that a wrong idea is not in
+// both.
+//
+// | Type                | Models                                                              |
+// |---------------------|---------------------------------------------------------------------|
+// | `ReferenceCenter`   | a list of observers, in registration order (M3)                     |
+// | `ReferenceObserver` | an observer: its target, its mutings, its end                       |
+// | `ReferenceDelivery` | one post on its way to one observer                                 |
+// | `ReferenceTarget`   | a list of deliveries and a list of blocks, in the order of arrival  |
+// | `ReferenceBlock`    | a block of one post, with a delivery for each of its observers (D2) |
+//
+// A post appends its deliveries to the lists of their targets. A switch moves an observer's
+// deliveries to the end of another list (D6). A bound, a cancelled block and an end remove
+// deliveries. A block that begins takes deliveries from the list, and calls the handlers.
+//
+// `ReferenceTarget.due(at:)` is the rule of order of each kind of target (D4, D7). Read that
+// function first, then `ReferenceObserver` from `accept` to `cancel`, and the rest when needed.
+//
+// If library and model differ, the contract decides which of them is wrong. If the contract is
+// silent, it gets a sentence before the code changes.
+
+/// The model of everything that operations are performed on.
 final class ReferenceWorld: World {
     let player: Player
     /// The type and the address of an object, which the model has no way to know.
@@ -8,14 +32,19 @@ final class ReferenceWorld: World {
 
     private var centers: [ReferenceCenter] = (0..<Places.centers).map { _ in ReferenceCenter() }
     private var queues: [ReferenceQueue]
-    private var schedulers: [ReferenceScheduler]
+    private var schedulers: [ReferenceTarget]
     private var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
     private let sequences: [ReferencePlace]
     private var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
     /// The objects whose `deinit` runs.
     var dying: [ReferenceObject] = []
-    /// How many notifications were ever kept while muted.
-    var kept = 0
+    /// All pending deliveries, in posting order.
+    var pending: [ReferenceDelivery] = []
+    /// The observers that have kept a notification while muted, in the posting order of the
+    /// notifications (D9).
+    var keeping: [ReferenceObserver] = []
+    /// How many handlers run, one inside the other.
+    var runningHandlers = 0
 
     init(player: Player, describe: @escaping (Int) -> String) {
         self.player = player
@@ -23,7 +52,7 @@ final class ReferenceWorld: World {
         queues = centers.map { ReferenceQueue(center: $0) }
         centers.append(ReferenceForeign())
         sequences = (0..<Places.sequences).map { _ in ReferencePlace(player: player) }
-        schedulers = (0..<Places.schedulers).map(ReferenceScheduler.init(at:))
+        schedulers = (0..<Places.schedulers).map(ReferenceTarget.init(at:))
     }
 
     /// A token, which ends its observer when it is deallocated, unless an owner does.
@@ -95,12 +124,23 @@ final class ReferenceWorld: World {
             object(at: place)?.muteAll(keepingNewest: keepingNewest)
         case .unmuteAll(let place): object(at: place)?.unmuteAll()
         case .bound(_, let backlog): observer?.bound(to: backlog)
-        case .redirect(_, let scheduler): observer?.redirect(to: scheduler.map { schedulers[$0] })
+        case .redirect(_, let scheduler):
+            if let observer {
+                ReferenceObserver.redirect([observer], to: scheduler.map { schedulers[$0] })
+            }
+        case .redirectAll(let place, let scheduler):
+            // A sequence's target is fixed (X1).
+            guard let object = object(at: place), !object.isEnding else { return }
+            ReferenceObserver.redirect(
+                object.attached.filter { $0.sequence == nil },
+                to: scheduler.map { schedulers[$0] })
         case .run(let scheduler): schedulers[scheduler].run()
+        case .runOne(let scheduler, let newest): schedulers[scheduler].runOne(newest: newest)
+        case .cancelOne(let scheduler, let newest): schedulers[scheduler].cancelOne(newest: newest)
         case .runAll(let scheduler): for _ in 0..<Places.runs { schedulers[scheduler].run() }
         case .cancelJobs(let scheduler):
             let old = schedulers[scheduler]
-            if old.isLoop { schedulers[scheduler] = ReferenceScheduler(at: scheduler) }
+            if old.kind == .loop { schedulers[scheduler] = ReferenceTarget(at: scheduler) }
             old.cancel()
         case .make(let place, _): objects[place] = ReferenceObject(id: number, world: self)
         case .end(let place): objects[place].take()?.release()
@@ -200,7 +240,8 @@ final class ReferenceWorld: World {
                     isMuted: observer.isMuted, target: describe(observer.shownTarget),
                     backlog: observer.backlog.description)
             },
-            attached: objects.map { $0?.attached.count ?? 0 })
+            attached: objects.map { $0?.attached.count ?? 0 },
+            blocks: schedulers.map(\.count))
     }
 
     private func row(of observer: ReferenceObserver) -> Picture.Row {
@@ -217,7 +258,7 @@ final class ReferenceWorld: World {
             key: observer.key.map { String(reflecting: LibraryWorld.values[$0]) })
     }
 
-    private func describe(_ target: ReferenceScheduler?) -> String {
+    private func describe(_ target: ReferenceTarget?) -> String {
         target?.description ?? "posting thread"
     }
 

@@ -14,6 +14,8 @@ struct Picture: Equatable {
     var tokens: [Token?]
     /// How many observers each object has as an owner.
     var attached: [Int]
+    /// How many blocks wait on each scheduler.
+    var blocks: [Int]
 
     struct Row: Equatable {
         let name: String?
@@ -55,6 +57,7 @@ struct Picture: Equatable {
         lines += centers.map { "\($0)" }
         lines += tokens.enumerated().map { "token \($0): \($1.debugDescription)" }
         lines += attached.enumerated().map { "attached to \($0): \($1)" }
+        lines += blocks.enumerated().map { "blocks of scheduler \($0): \($1)" }
         return lines
     }
 }
