@@ -6,7 +6,7 @@ import Foundation
 /// Where deliveries wait until they are run or dropped.
 protocol LibraryTarget: AnyObject {
     var target: DeliveryTarget { get }
-    /// How many jobs wait; 0 where that is not known.
+    /// How many jobs wait; 0 where the number is not known, or not promised.
     var count: Int { get }
     /// Runs the jobs that wait now.
     func run()
@@ -28,7 +28,8 @@ class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
 
     /// Inside of a job, the run continues with the jobs of the outer run.
     func run() {
-        for _ in 0..<jobs.count { runOne(newest: false) }
+        let count = jobs.count
+        for _ in 0..<count { runOne(newest: false) }
     }
 
     func runOne(newest: Bool) {
@@ -50,6 +51,7 @@ class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
 
 final class LibraryBatchingScheduler: LibraryScheduler, @unchecked Sendable {
     override var target: DeliveryTarget { DeliveryTarget(CustomTarget(self, isBatching: true)) }
+    override var count: Int { 0 }
 }
 
 /// Runs jobs in any order.

@@ -78,8 +78,9 @@ final class ReferenceTarget {
         deliveries.filter { $0.observer === observer }
     }
 
-    /// How many blocks wait, where the library can be asked.
-    var count: Int { kind == .loop ? 0 : waiting.count }
+    /// How many blocks wait, where the library can be asked; 0 with batching. A batching target that
+    /// an observer left and got again inside its handler may have a block more than D7 needs.
+    var count: Int { kind == .loop || kind == .batching ? 0 : waiting.count }
 
     /// Whether it is a user's scheduler, and no queue.
     var isScheduler: Bool { kind != .loop && kind != .concurrent }
