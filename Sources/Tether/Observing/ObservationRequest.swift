@@ -58,7 +58,7 @@ struct ObservationRequest {
     ) {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
-        let foreign = ownCore == nil ? ForeignSubscription(of: core, from: sender) : nil
+        let foreign = ownCore == nil ? ForeignSubscription(of: core, value: sender.value) : nil
         if foreign != nil { ProgramEnvironment.followOnce() }
         var senderRecord: OwnerRecord?
         if let object = sender.object {
@@ -162,6 +162,7 @@ enum SenderFilter {
     case value(TypedValue)
 
     var object: AnyObject? { if case .object(let object) = self { object } else { nil } }
+    var value: TypedValue? { if case .value(let value) = self { value } else { nil } }
 
     var key: SenderKey? {
         switch self {

@@ -328,11 +328,11 @@ extension ObserverCenter {
         using handler: @escaping @isolated(any) (Any) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    public func messages(of subject: Any? = nil, for type: Any.Type)
-        -> NotificationSequence<Never>
-    { preconditionFailure() }
+    public func messages(of subject: Any? = nil, for type: Any.Type) -> AsyncStream<Never> {
+        preconditionFailure()
+    }
 
-    public func messages(_ type: Any.Type) -> NotificationSequence<Never> {
+    public func messages(_ type: Any.Type) -> AsyncStream<Never> {
         preconditionFailure()
     }
 }

@@ -25,3 +25,15 @@ public final class ValueSender: Sendable {
     /// class instance is matched by identity, as without this class.
     public init(_ value: some Hashable & Sendable) { self.value = value }
 }
+
+extension SenderKey {
+    /// The key of a sender that may be omitted, or a `ValueSender`; `nil` for any.
+    init?(given sender: AnyObject) {
+        if Omitted.stands(for: sender) { return nil }
+        guard let sender = sender as? ValueSender else {
+            self.init(sender)
+            return
+        }
+        self.init(any: sender.value)
+    }
+}

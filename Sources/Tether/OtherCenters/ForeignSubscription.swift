@@ -26,9 +26,9 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     private let value: TypedValue?
     let state = Locked(State())
 
-    init(of core: CenterCore, from sender: SenderFilter) {
+    init(of core: CenterCore, value: TypedValue?) {
         self.core = core
-        if case .value(let value) = sender { self.value = value } else { value = nil }
+        self.value = value
     }
 
     override var prepares: Bool { value != nil }

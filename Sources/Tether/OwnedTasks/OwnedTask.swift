@@ -71,11 +71,14 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
         return task
     }
 
+    /// The registration, while the run retains it.
+    private var registration: Registration? { run?.registration as? Registration }
+
     /// Called first by the task.
     func begins(on actor: isolated (any Actor)?) {
         if hasEnded { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
         if Events.areTraced {
-            traced = Events.report(.work(label, at: run?.registration?.site))
+            traced = Events.report(.work(label, at: registration?.site))
         }
     }
 
@@ -87,9 +90,8 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
             return old
         }
         withExtendedLifetime(old) {}
-        let run = run.take()
-        run?.registration?.end(because: .returned)
-        run?.end()
+        registration?.end(because: .returned)
+        run.take()?.end()
         if let traced { Events.report(.asyncEnd(traced)) }
     }
 

@@ -175,7 +175,7 @@ final class AsyncRun: Chained, @unchecked Sendable {
 
     /// Protected by the lock of `underWay`.
     var next: AsyncRun?
-    private(set) var registration: Registration?
+    private(set) var registration: (any AnyObject & Sendable)?
     private let address: UInt
     /// The call whose task started this call, if any: a task of an owner inherits it.
     private let outer = current
@@ -183,9 +183,9 @@ final class AsyncRun: Chained, @unchecked Sendable {
 
     /// Begins a call, on a thread whose hazard pointer is the registration, or before other threads
     /// know the registration.
-    init(of registration: Registration, _ work: Work? = nil) {
+    init(of registration: any AnyObject & Sendable, _ work: Work? = nil) {
         self.registration = registration
-        address = registration.address
+        address = UInt(bitPattern: ObjectIdentifier(registration))
         self.work = work
         AsyncRun.underWay.withLock { _ = unsafe $0.insert(self) }
     }

@@ -7,16 +7,6 @@ enum SenderKey: Hashable {
     @inline(__always)
     init(_ object: AnyObject) { self = .object(ObjectIdentifier(object)) }
 
-    /// The key of a sender that may be omitted, or a `ValueSender`; `nil` for any.
-    init?(given sender: AnyObject) {
-        if Omitted.stands(for: sender) { return nil }
-        guard let sender = sender as? ValueSender else {
-            self.init(sender)
-            return
-        }
-        self.init(any: sender.value)
-    }
-
     /// The key of a sender in Foundation's form; `nil` for no sender, and for a value that can
     /// match no observer.
     @inline(__always)
