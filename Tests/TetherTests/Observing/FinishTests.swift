@@ -233,6 +233,63 @@ import Testing
         second.drop()
     }
 
+    @Test(arguments: [true, false])
+    func `R11 P4 a finishing observer lives until its async call has returned`(once: Bool) async {
+        let (begun, goOn) = (AsyncGate(), AsyncGate())
+        let token = center.observe(.sample, once: once) { _ in
+            begun.open()
+            await goOn.pass()
+            #expect(!Task.isCancelled)
+        }
+        center.post(.sample)
+        await begun.pass()
+        let registration = token.registration?.address ?? 0
+        let finished = Task { await token.finish() }
+        #expect(await isWaitedFor(registration))
+        #expect(token.isActive)
+        #expect(center.audit().count == 1)
+        goOn.open()
+        #expect(await finished.value == .finished)
+        #expect(!token.isActive)
+    }
+
+    @Test(arguments: [true, false])
+    func `R11 P4 a cancelled task that finishes cancels the async call`(once: Bool) async {
+        let begun = AsyncGate()
+        let cancelled = Flag()
+        let endless = AsyncStream<Void>.makeStream()
+        let token = center.observe(.sample, once: once) { _ in
+            begun.open()
+            // Ends when the task is cancelled.
+            for await _ in endless.stream {}
+            if Task.isCancelled { cancelled.raise() }
+        }
+        center.post(.sample)
+        await begun.pass()
+        let registration = token.registration?.address ?? 0
+        let finished = Task { await token.finish() }
+        #expect(await isWaitedFor(registration))
+        finished.cancel()
+        #expect(await finished.value == .finished)
+        #expect(cancelled.isRaised)
+        endless.continuation.finish()
+    }
+
+    @Test func `R11 R2 an async handler that finishes its own observer does not wait`() async {
+        let (log, done) = (log, AsyncGate())
+        let token = Box<NotificationObserver?>()
+        token.set(
+            center.observe(.sample) { _ in
+                log.add("\(await token.value?.finish() ?? .finished)")
+                done.open()
+            })
+        center.post(.sample)
+        await done.pass()
+        #expect(await token.value?.finish() == .finished)
+        #expect(log.entries == ["wouldDeadlock"])
+        token.drop()
+    }
+
     @Test func `R11 R2 of two async handlers that finish each other the later call says so`() async
     {
         let (center, log, done) = (center, log, AsyncGate())

@@ -74,11 +74,13 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     func call(_ work: @escaping AsyncRun.Work) {
         guard let registration = reference?.take() else { return }
         let site = registration.site
+        registration.pending?.asyncCallBegins()
         handler.call = AsyncRun(of: registration) { actor in
             let begun = Events.areTraced ? Events.report(.asyncCall(site)) : 0
             await work(actor)
             if begun > 0 { Events.report(.asyncEnd(begun)) }
             if registration.isClaimed { registration.end(because: .usedUp) }
+            registration.pending?.asyncCallReturned()
         }
     }
 

@@ -98,6 +98,8 @@ extension PendingDeliveries {
         /// Whether the call under way was begun on an earlier target. Then nothing is called inline
         /// until that call returns.
         var isCallElsewhere = false
+        /// Whether an async handler's call goes on after its block has returned.
+        var isAsyncCallUnderWay = false
 
         init(on target: BoundTarget?, in center: CenterCore) {
             destination = Destination(target)
@@ -180,6 +182,10 @@ extension PendingDeliveries {
         }
 
         var takesPosts: Bool { !hasEnded && causeOfEndWhenIdle != .finished }
+
+        /// Whether the observer, which finishes, ends with the return of an async call. Until then
+        /// `cancel()` reaches the call (P4, R11).
+        var endsAfterAsyncCall: Bool { isAsyncCallUnderWay && causeOfEndWhenIdle == .finished }
 
         /// Whether the observer has work for the moment when it is idle.
         var hasWorkWhenIdle: Bool {

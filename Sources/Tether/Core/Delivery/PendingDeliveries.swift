@@ -19,7 +19,7 @@ internal import Synchronization
 ///            └─ block(9) ──▶ target                                     └─ settle
 /// ```
 ///
-/// **States.** Four parts change independently, under one lock:
+/// **States.** Four parts change independently. One lock protects the first three:
 ///
 /// | Part | States |
 /// |---|---|
@@ -30,8 +30,8 @@ internal import Synchronization
 ///
 /// The execution is beside the lock, because the return ends a call without the lock. *Idle* means:
 /// no delivery is pending, and no block or unmuting is calling the handler. What waits for that
-/// moment is done by `settle`: leaving the target, the end after the sender's end, and the release
-/// of `idleSignals`.
+/// moment is done by `settle`: leaving the target, the end after the sender's end or by `finish()`,
+/// and the release of `idleSignals`. An end also waits for a kept notification.
 ///
 /// **Calls never overlap.** If a block begins while another block calls the handler (on a
 /// concurrent queue, or in a run loop inside the handler), the block leaves its number in
@@ -46,8 +46,8 @@ internal import Synchronization
 /// write. After the observer's end, `Extras` retains these pending deliveries while blocks wait, and
 /// the registration until a running handler returns.
 ///
-/// **Cost.** A delivery costs two short locked sections, and one exchange at the return. The lock
-/// is the last in the order: its holder runs no code, and releases no value, of the user's.
+/// **Cost.** A delivery costs two short locked sections, and one exchange at the return. Only leaf
+/// locks are taken under the lock. Its holder runs no code, and releases no value, of the user's.
 /// `Effects` carries both past the lock. An observer that waits for its first post takes 104 bytes
 /// here: the queue, and the parts that most observers never need, are made by their first use.
 ///
@@ -107,6 +107,7 @@ final class PendingDeliveries: Sendable {
             state.extras.idleSignals = []
         }
         guard state.kept == nil else { return nil }
+        if state.endsAfterAsyncCall { return nil }
         guard let cause = state.causeOfEndWhenIdle, let registration = registration.take() else {
             return nil
         }
@@ -341,6 +342,12 @@ final class PendingDeliveries: Sendable {
         let retained = state.withLock { blockEnds(in: &$0) }
         withExtendedLifetime(retained) {}
     }
+
+    /// Notes the call of an async handler, which goes on when its block has returned.
+    func asyncCallBegins() { state.withLock { $0.isAsyncCallUnderWay = true } }
+
+    /// Notes the return of an async handler, and ends an observer that has waited for it.
+    func asyncCallReturned() { change { state, _ in state.isAsyncCallUnderWay = false } }
 
     // MARK: The target
 
