@@ -77,7 +77,8 @@ enum Registrations {
     private static func forgetEnded() {
         let old = state.withLock { state in
             let old = state
-            (state.ending, state.beforeRelease) = ([:], [:])
+            state.ending = [:]
+            state.beforeRelease = [:]
             return old
         }
         let known = old.scopes.values.map(\.registration) + old.unattributed.values

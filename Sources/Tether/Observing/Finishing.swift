@@ -29,8 +29,9 @@ private struct Finishing {
     func wait() async -> NotificationObserver.WaitResult {
         await withTaskCancellationHandler {
             var result = NotificationObserver.WaitResult.finished
-            for reference in references where await !Finishing.end(of: reference) {
-                result = .wouldDeadlock
+            for reference in references {
+                let hasEnded = await Finishing.end(of: reference)
+                if !hasEnded { result = .wouldDeadlock }
             }
             return result
         } onCancel: {

@@ -118,7 +118,8 @@ public final class PostingQueue: Sendable {
     }
 
     private init(_ center: ObserverCenter, on clock: Clock, _ place: String) {
-        (self.center, self.clock) = (center, clock)
+        self.center = center
+        self.clock = clock
         let reference = Unowned(self)
         center.core.ledger.list(ObjectIdentifier(self)) {
             reference.take()?.state.withLock { state in

@@ -55,9 +55,9 @@ internal import Synchronization
 /// The guard of one post, or of one block of a target, while the post or the block is under way.
 /// SAFETY: `outer` and `next` point to guards, and guards and records are never freed.
 @safe struct EpochGuard: ~Copyable {
-    /// The `center` of a target's block or a foreign center's call: both keep their registrations,
-    /// and need no epoch.
-    static let block: UInt = 1
+    /// The `center` of a target's block, a foreign center's call or an unmuting: each keeps its
+    /// registrations, and needs no epoch.
+    static let noCenter: UInt = 1
 
     /// The address of the center of the post; 0 while the guard is free.
     let center = Atomic<UInt>(0)

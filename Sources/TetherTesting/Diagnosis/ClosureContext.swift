@@ -58,7 +58,8 @@ struct ClosureContext: Sendable {
             } else if let type = name.type, let itsSize = type.size,
                 let itsAlignment = type.alignment
             {
-                (size, alignment) = (itsSize, itsAlignment)
+                size = itsSize
+                alignment = itsAlignment
                 layout = name.isStrong ? TypeLayout.value(of: type) : .none
             } else if name.isStrong || name.isExistential {
                 return nil

@@ -91,7 +91,8 @@ struct Container: Sendable {
         found.references = elements.enumerated().flatMap { index, references in
             references.map { $0.inside("[\(index)]") }
         }
-        (found.elements, found.isCut) = (elements.count, elements.count < all)
+        found.elements = elements.count
+        found.isCut = elements.count < all
     }
 
     /// Keys and values are in two buffers; a bitmap behind the fields marks the places in use.

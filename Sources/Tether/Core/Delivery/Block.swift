@@ -45,7 +45,7 @@ struct Block: Sendable {
                 other.markLate()
             }
         }
-        unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
+        unsafe ThreadRecord.withGuard(center: EpochGuard.noCenter, epoch: 0) { epochGuard in
             var previous: UInt = 0
             unsafe first.deliver(after: &previous, at: epochGuard)
             for other in others {

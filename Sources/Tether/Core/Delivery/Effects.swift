@@ -24,7 +24,7 @@ struct Effects: ~Copyable {
     /// Releases a value after the lock.
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    /// Submits a block of its own, which later deliveries of the post may join if the target shares
+    /// Has `perform` submit a block of its own, which later deliveries of the post may join if the target shares
     /// blocks. Takes over the target, so that a delivery retains it once.
     mutating func submit(_ block: consuming Block, on target: consuming BoundTarget) {
         let submission = Submission(target: target, block: block)
@@ -35,7 +35,7 @@ struct Effects: ~Copyable {
         }
     }
 
-    /// Adds a delivery to the block on its target, or submits the block as the target's first. On a
+    /// Adds a delivery to the block on its target, or adds the block as the target's first. On a
     /// concurrent target the observers of a post run at the same time, so each has its own block.
     mutating func add(_ block: consuming Block, on target: consuming BoundTarget) {
         guard target.sharesBlocks, first != nil else {

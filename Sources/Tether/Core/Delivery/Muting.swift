@@ -17,7 +17,8 @@ struct Muting: Sendable {
     /// The mutings in force, by the token and by the owner.
     private var tokenCount: Int32 = 0
     private var ownerCount: Int32 = 0
-    /// Whether a muting since the last unmuting requested the newest notification.
+    /// Whether a muting in force, or one that overlapped it, requested the newest notification.
+    /// False again when the last muting ends.
     private(set) var keepsNewest = false
     private(set) var kept: DeliveryQueue.Delivery?
 

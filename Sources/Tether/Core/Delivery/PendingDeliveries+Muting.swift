@@ -41,7 +41,7 @@ extension PendingDeliveries {
             guard pending.unmute(by: muter, &effects, &calls) else { return false }
         }
         effects.perform()
-        unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
+        unsafe ThreadRecord.withGuard(center: EpochGuard.noCenter, epoch: 0) { epochGuard in
             var previous: UInt = 0
             for call in calls {
                 unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)
@@ -83,9 +83,11 @@ extension PendingDeliveries {
         _ calls: inout [InlineCall]
     ) {
         effects.release(delivery.stored)
+        // Retained past the lock, so that the lock's holder never releases the last reference.
         guard let registration = registration.take() else { return }
+        // The claim comes with the unmuting: a kept notification does not use up a once observer
+        // (R7).
         if !registration.claimForDelivery() {
-            // R7: only now is a once observer used up.
             drop(delivery, because: .usedUp, in: &state, &effects)
         } else if isCalledHere(state, .unmuting) {
             state.extras.unmutingCalls += 1

@@ -171,7 +171,7 @@ enum EndCause: String, Sendable {
 }
 
 /// Why a notification was not delivered, in the words of a trace and of an audit, which lists them
-/// in this order.
+/// in this order. Only a trace sees the drops of an observer's end: an ended observer has no row.
 enum DropReason: String, Sendable, CaseIterable {
     case muted = "its observer is muted"
     case backlogIsFull = "its backlog is full"

@@ -106,6 +106,7 @@ final class TraceWriter {
 
     private func put(_ text: String, at offset: Int) -> Bool {
         var text = text
+        // A short write sets no error.
         errno = ENOSPC
         return text.withUTF8 {
             unsafe pwrite(file, $0.baseAddress, $0.count, off_t(offset)) == $0.count

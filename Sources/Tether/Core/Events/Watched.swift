@@ -31,7 +31,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
         ownerType = record.map(\.typeName)
         self.name = name
         id = registration.address
-        (file, line) = (registration.site.file, registration.site.line)
+        file = registration.site.file
+        line = registration.site.line
         center = registration.center.number
         work = registration.workHook?.work
         isSequence = registration.keeper != nil && work == nil

@@ -464,7 +464,7 @@ extension CenterCore {
     /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
     static func deliver(_ notification: Notification, to registration: Unowned<Registration>) {
         guard let registration = registration.take() else { return }
-        unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
+        unsafe ThreadRecord.withGuard(center: EpochGuard.noCenter, epoch: 0) { epochGuard in
             unsafe epochGuard.pointee.setHazardPointer(registration.address)
             if Events.areTraced {
                 let begun = Events.report(.post(notification.name))

@@ -125,7 +125,8 @@ struct StringBits: Equatable {
         #else
         // SAFETY: the cast checks the size; the bits are only compared.
         let words = unsafe unsafeBitCast(string, to: (UInt32, UInt32, UInt32).self)
-        (low, high) = (UInt64(words.0) | UInt64(words.1) << 32, UInt64(words.2))
+        low = UInt64(words.0) | UInt64(words.1) << 32
+        high = UInt64(words.2)
         #endif
     }
 

@@ -37,7 +37,7 @@ internal import Synchronization
 
     typealias Unlinked = [any AnyObject & Sendable]
 
-    /// The number of names, including cached names without observers.
+    /// The number of names, including cached names without observers. For tests.
     var nameCount: Int { names.count }
 
     // MARK: Posting

@@ -130,6 +130,7 @@ final class OwnerTable: Sendable {
         }
     }
 
+    /// For tests.
     func hasRecord(of identity: ObjectIdentifier) -> Bool {
         shard(of: identity).records.withLock { unsafe $0.find(identity) != nil }
     }
@@ -163,7 +164,8 @@ final class OwnerTable: Sendable {
     ) {
         // SAFETY: the address is an object's; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        var (first, isSender): (OwnerRecord.State.First, Bool) = ((nil, true), false)
+        var first: OwnerRecord.State.First = (nil, true)
+        var isSender = false
         // Nil if no more than the first observer is to be ended.
         let kept = shard(of: identity).records.withLock { records -> OwnerRecord? in
             guard let record = unsafe records.find(identity) else { return nil }

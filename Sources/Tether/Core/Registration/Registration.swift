@@ -7,9 +7,9 @@ internal import Synchronization
 ///
 ///     registered ──▶ (once: claimed by one delivery) ──▶ ended: `close()`, by one thread ──▶ `finish`: unlinked and released
 ///
-/// *Retained by* its center, and by its owner's list, until its end. A token, a list or an audit
-/// has an `Unowned` reference, and retains the registration for a call. So the observer's end
-/// releases the handler's captures (R8).
+/// *Retained by* its center, and by its owner's list, until its end. The registration of an owner's
+/// task, loop or closure is in no center. A token or an audit has an `Unowned` reference, and
+/// retains the registration for a call. So the observer's end releases the handler's captures (R8).
 ///
 /// *Posts do not retain it.* A post may find the address of a deallocated registration, whose
 /// memory the center keeps for such posts (Threads/Reclamation.swift). A post sets its hazard
@@ -22,14 +22,15 @@ internal import Synchronization
 /// |---|---|---|
 /// | `receive` | a post | calls the handler at once, if the state is open; else the next two |
 /// | `route` | a post | passes the notification through the pending deliveries |
-/// | `perform` | a post, a block, an unmuting | claims a once registration, and ends it after the call |
+/// | `perform` | a post, a block, an unmuting | calls the handler, converts on the target if a hook asks, and ends a claimed once registration |
 /// | `call` | the other verbs | calls the handler, and reports the call to a trace |
 ///
 /// *Who keeps a registration for a running call*, and releases it, if the observer ends meanwhile:
 ///
 /// | Call by | Kept by | Released by |
 /// |---|---|---|
-/// | a post, or an unmuting | the garbage of the center, because of the hazard pointer | the post's end |
+/// | a post | the garbage of the center, because of the hazard pointer | the post's end |
+/// | an unmuting | a reference in `InlineCall` | the end of `unmute` |
 /// | a block | `PendingDeliveries.Extras.keptForCall` | the handler's return |
 /// | a block that waits | `Extras.keptForBlocks` keeps the pending deliveries | the last block |
 /// | a foreign center | a reference in the closure's stack frame | the closure's return |
@@ -52,7 +53,8 @@ internal import Synchronization
         static let owned: UInt32 = 32
         /// A hook prepares every post.
         static let prepared: UInt32 = 64
-        /// The registration ended because its sender or its center had ended.
+        /// The registration ended because of its sender, its center or `finish()`. A sequence's
+        /// notifications are still taken (S2).
         static let orphaned: UInt32 = 128
         /// The registration ended after its last delivery, and a call under way goes on.
         static let completed: UInt32 = 256
@@ -566,7 +568,9 @@ package struct CallSite: Sendable {
     private let (file, line, call): (StaticString, UInt, StaticString)
 
     package init(_ file: StaticString, _ line: UInt, call: StaticString = #function) {
-        (self.file, self.line, self.call) = (file, line, call)
+        self.file = file
+        self.line = line
+        self.call = call
     }
 
     var place: RegistrationSite { RegistrationSite(file: file, line: line) }

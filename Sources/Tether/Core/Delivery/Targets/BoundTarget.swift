@@ -102,10 +102,12 @@ class BoundTarget: @unchecked Sendable {
     var mayRunInSchedule: Bool { false }
 
     /// Whether the caller is where the blocks run. A post asks only if `isInline` is not `.never`.
-    var isCurrent: Bool { isInline != .never }
+    /// Called under the lock of the pending deliveries, so it calls no code of the user's, and
+    /// takes leaf locks only.
+    var isCurrent: Bool { false }
 
     /// The deliveries that wait at the place for a center's observers with the rule of D3; `nil`
-    /// without the rule.
+    /// without the rule. Called under the lock of the pending deliveries, too.
     func waiting(in center: CenterCore) -> WaitingCount? { nil }
 
     final var place: Place { Place(queue: queue, kind: ObjectIdentifier(type(of: self))) }
