@@ -12,7 +12,7 @@ extension Benchmark {
     /// A name whose only observer with a target has ended, beside a name that never had such an
     /// observer.
     private static let targetEnded = Benchmark(
-        "post of a name whose observer with a target has ended", size: "1 observer",
+        "post where a target's observer has ended", size: "1 observer",
         reference: "never had one", goal: 1.1
     ) {
         func subject(withTarget: Bool) -> Subject {
@@ -124,7 +124,7 @@ extension Benchmark {
 
     /// A stream while an early block has not begun, as when a posting thread is preempted.
     private static let heldBack = Benchmark(
-        "stream to a serial target while an early block is held back, each", size: "100000",
+        "stream behind an early block held back, each", size: "100000",
         reference: "none is held back", goal: 1.5, isLarge: true
     ) {
         func subject(holding: Bool) -> Subject {
