@@ -14,6 +14,7 @@ struct Diagnosis {
     let limit: Duration
     /// The tasks, loops and closures of each owner, by the owner's address.
     private let work: [UInt: [WatchedRegistration]]
+    private let sequences: [WatchedRegistration]
 
     init(
         registrations: [WatchedRegistration], objects: [LeakTracker.Tracked], limit: Duration
@@ -27,6 +28,7 @@ struct Diagnosis {
             work[owner, default: []].append(registration)
         }
         self.work = work
+        sequences = registrations.filter(\.isSequence)
     }
 
     /// A finding for each object, then for each observer without an owner.
@@ -184,10 +186,9 @@ struct Diagnosis {
 
     /// Some of the sequences whose loops may hold an object.
     private var loops: String {
-        let sequences = registrations.lazy.filter { $0.isSequence && $0.isActive }.prefix(3).map(
-            \.description)
-        return sequences.isEmpty
-            ? "" : ", such as the loop over \(sequences.joined(separator: ", or that over "))"
+        let active = sequences.lazy.filter(\.isActive).prefix(3).map(\.description)
+        return active.isEmpty
+            ? "" : ", such as the loop over \(active.joined(separator: ", or that over "))"
     }
 
     /// Some of the running tasks of an owner, whose local variables may hold the owner.
