@@ -127,7 +127,7 @@ extension NotifyingCenter {
         if isBeingDeinitialised(object) { return observer }
         let receiver = OwnerReference(object)
         return observe(request, for: owner, by: observer) { [weak observer] _, notification in
-            guard let object = receiver.take() else {
+            guard let object = receiver.retained else {
                 observer?.cancel()
                 return
             }

@@ -20,7 +20,7 @@ public struct OwnerObservers: Sequence, Sendable {
     public init(of owner: AnyObject) { self.owner = OwnerReference(owner) }
 
     private var attached: [NotificationObserver] {
-        owner.take().map(OwnerTable.shared.observers) ?? []
+        owner.retained.map(OwnerTable.shared.observers) ?? []
     }
 
     var references: [Unowned<Registration>] { attached.compactMap(\.reference) }

@@ -56,7 +56,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
 
     /// Ends the link: empties the box.
     override func ended(_ registration: Registration) {
-        let (box, isRegistered) = state.withLock { ($0.box?.take(), $0.cancellation != nil) }
+        let (box, isRegistered) = state.withLock { ($0.box?.retained, $0.cancellation != nil) }
         box?.empty()
         if isRegistered { unsubscribeLater() }
         ForeignCenters.shared.release(registration.center)
@@ -69,7 +69,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     /// Removes the closure if the center still has it. Otherwise the removal might remove a
     /// stranger's closure, because Foundation reuses the keys of its tokens.
     private func unsubscribe() {
-        let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.take()) }
+        let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.retained) }
         box?.empty()
         if box != nil { cancellation?.cancel() }
     }

@@ -31,5 +31,5 @@ private struct FoundationRegistration: NotifyingRegistration, @unchecked Sendabl
     let center: OwnerReference<NotificationCenter>
     let token: any NSObjectProtocol
 
-    func cancel() { center.take()?.removeObserver(token) }
+    func cancel() { center.retained?.removeObserver(token) }
 }

@@ -190,7 +190,7 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
     private func call(with element: Elements.Element, on actor: isolated (any Actor)?) async
         -> Bool
     {
-        guard !Task.isCancelled, let owner = owner.take() else { return false }
+        guard !Task.isCancelled, let owner = owner.retained else { return false }
         // SAFETY: both stay on the handler's actor, where this function runs. Without an actor the
         // caller answers for the owner, as in `observe` of a center.
         nonisolated(unsafe) let argument = owner

@@ -122,7 +122,7 @@ public final class PostingQueue: Sendable {
         self.clock = clock
         let reference = Unowned(self)
         center.core.ledger.list(ObjectIdentifier(self)) {
-            reference.take()?.state.withLock { state in
+            reference.retained?.state.withLock { state in
                 state.backlog.isEmpty
                     ? nil
                     : (place, state.backlog.count(of: .asap), state.backlog.count(of: .whenIdle))

@@ -198,8 +198,8 @@ final class SequenceSource: Sendable {
         // SAFETY: a value is only compared and hashed.
         nonisolated(unsafe) let value = object == nil ? sender : nil
         begin = {
-            guard let center = center.take() as? any NotifyingCenter, let owner = owner.take(),
-                let sender = unsafe value ?? object?.take().map(SenderFilter.object)
+            guard let center = center.retained as? any NotifyingCenter, let owner = owner.retained,
+                let sender = unsafe value ?? object?.retained.map(SenderFilter.object)
             else { return nil }
             let buffer = SequenceBuffer(policy)
             let request = ObservationRequest(

@@ -9,24 +9,24 @@ internal import ObjectiveC
 //
 // | Reference | The object | Used for |
 // |---|---|---|
-// | `Unowned`, `OwnerReference` | may be deallocated: see `take()` | tokens, lists, owners, senders |
+// | `Unowned`, `OwnerReference` | may be deallocated: see `retained` | tokens, lists, owners, senders |
 // | `Unmanaged` | is kept by an epoch guard, a lock or an object | objects read by a post, lists of tables |
 //
 // `Unowned` is the Swift runtime's *unowned* reference. Unlike a weak reference it gives the object
 // no side table, so the object's own retains stay fast. The reference keeps the object's memory,
 // but not the object, so no other object gets the address. Making, copying or destroying the
-// reference costs an atomic operation; so does `take()`.
+// reference costs an atomic operation; so does `retained`.
 //
 // `OwnerReference` is for objects of the program. With the Objective-C runtime such an object may
 // not be Swift's, so the reference is weak there. On other systems the reference is `Unowned`.
 
 /// A reference to an object of a Swift class. The reference does not retain the object, but
 /// reserves the address.
-/// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call `take()`.
+/// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call `retained`.
 struct Unowned<Object: AnyObject>: @unchecked Sendable {
     private unowned let object: Object
 
-    /// Refers to an object. If the object is being deinitialised, `take()` always returns `nil`.
+    /// Refers to an object. If the object is being deinitialised, `retained` always returns `nil`.
     @inline(__always)
     init(_ object: Object) { self.object = object }
 
@@ -45,7 +45,7 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
 
     /// The object, retained; `nil` after the release of its last strong reference.
     @inline(__always)
-    func take() -> Object? {
+    var retained: Object? {
         // SAFETY: this reference keeps the memory; a successful retain is passed to the caller.
         unsafe tether_try_retain(pointer) ? unmanaged.takeRetainedValue() : nil
     }
@@ -83,7 +83,7 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
         if !isBeingDeinitialised(object) { self.object = object }
     }
 
-    func take() -> Object? { object }
+    var retained: Object? { object }
     var hasEnded: Bool { object == nil }
 
     /// `hasEnded` loads the weak reference, and the loaded reference may then be the object's last.

@@ -138,7 +138,7 @@ internal import Synchronization
     ) {
         let reference = Unowned(object)
         exitActions.append(
-            (hasObjectEnded: { reference.hasEnded }, run: { reference.take().map(action) }))
+            (hasObjectEnded: { reference.hasEnded }, run: { reference.retained.map(action) }))
         guard exitActions.count > exitActionLimit else { return }
         exitActions.removeAll { $0.hasObjectEnded() }
         exitActionLimit = max(8, exitActions.count * 2)

@@ -41,7 +41,7 @@ private final class Instantiated<Value>: Sendable {}
             center.observe(.sample, owner: owner.object!) { _, _ in }
             #expect(center.audit().count == 1 && weakly != nil)
             owner.object = nil
-            #expect(center.audit().isEmpty && weakly == nil && unretained?.take() == nil)
+            #expect(center.audit().isEmpty && weakly == nil && unretained?.retained == nil)
         }
     }
 }

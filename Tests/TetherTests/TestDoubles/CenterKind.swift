@@ -45,7 +45,7 @@ extension [ForeignSubscription] {
 
 extension ForeignSubscription {
     /// Whether the center has a closure, with a full or an emptied box.
-    var isKept: Bool { state.withLock { $0.box?.take() } != nil }
+    var isKept: Bool { state.withLock { $0.box?.retained } != nil }
 
     /// Returns when all closures have been removed whose observers had ended before.
     static func settle() { unsubscriber.sync {} }

@@ -29,7 +29,7 @@ final class ObjectProbe: Sendable {
         identity = ObjectIdentifier(object)
     }
 
-    var isDeallocated: Bool { reference.take() == nil }
+    var isDeallocated: Bool { reference.retained == nil }
 
     /// Whether the side table keeps anything for the object.
     var hasRecord: Bool { OwnerTable.shared.hasRecord(of: identity) }

@@ -2,5 +2,5 @@
 
 extension NotificationObserver {
     /// The retained registration, or `nil` after its deallocation.
-    var registration: Registration? { reference?.take() }
+    var registration: Registration? { reference?.retained }
 }

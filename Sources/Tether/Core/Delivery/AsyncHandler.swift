@@ -72,7 +72,7 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
 
     /// Passes a call to the task, which is on the handler's actor. Called in a delivery.
     func call(_ work: @escaping AsyncRun.Work) {
-        guard let registration = reference?.take() else { return }
+        guard let registration = reference?.retained else { return }
         let site = registration.site
         registration.pending?.asyncCallBegins()
         handler.call = AsyncRun(of: registration) { actor in

@@ -84,7 +84,7 @@ extension PendingDeliveries {
     ) {
         effects.release(delivery.stored)
         // Retained past the lock, so that the lock's holder never releases the last reference.
-        guard let registration = registration.take() else { return }
+        guard let registration = registration.retained else { return }
         // The claim comes with the unmuting: a kept notification does not use up a once observer
         // (R7).
         if !registration.claimForDelivery() {

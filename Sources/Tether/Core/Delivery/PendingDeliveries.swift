@@ -108,7 +108,7 @@ final class PendingDeliveries: Sendable {
         }
         guard state.kept == nil else { return nil }
         if state.endsAfterAsyncCall { return nil }
-        guard let cause = state.causeOfEndWhenIdle, let registration = registration.take() else {
+        guard let cause = state.causeOfEndWhenIdle, let registration = registration.retained else {
             return nil
         }
         return Ending(registration: registration, cause: cause)
@@ -116,7 +116,7 @@ final class PendingDeliveries: Sendable {
 
     /// Sets the target; `nil` for the posting thread.
     private func setTarget(_ target: BoundTarget?, in state: inout State) {
-        let center = registration.take()?.center
+        let center = registration.retained?.center
         state.count(at: center.flatMap { target?.waiting(in: $0) })
         state.destination = Destination(target)
         state.isInline = BoundTarget.Inline(of: target)
@@ -201,7 +201,7 @@ final class PendingDeliveries: Sendable {
 
     /// In a trace, the moment. `row`: the name of the target.
     func waitBegins(_ row: String) -> Event.Moment {
-        guard Events.areTraced, let registration = registration.take() else { return 0 }
+        guard Events.areTraced, let registration = registration.retained else { return 0 }
         return Events.report(.waiting(for: row, at: registration.site))
     }
 
@@ -212,7 +212,7 @@ final class PendingDeliveries: Sendable {
     ) {
         state.extras.dropped[reason, default: 0] += 1
         if Events.areTraced {
-            let site = registration.take()?.site
+            let site = registration.retained?.site
             Events.report(
                 .dropped(notification.name, because: reason, at: site, waitedSince: begun))
         }
@@ -336,7 +336,7 @@ final class PendingDeliveries: Sendable {
             }
         }
         // A dropped delivery has used a once observer up (R7).
-        if hasDropped, let registration = registration.take(), registration.isOnce {
+        if hasDropped, let registration = registration.retained, registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
         let retained = state.withLock { blockEnds(in: &$0) }

@@ -43,7 +43,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// Whether the owner of running work has ended, or had no list any more.
     package var hasOwnerEnded: Bool {
-        registration.take()?.owned?.record?.reference.hasEnded ?? true
+        registration.retained?.owned?.record?.reference.hasEnded ?? true
     }
 
     /// The address of the token, not retained, and its number of strong references; `nil` after the
@@ -156,7 +156,7 @@ package enum RegistrationWatch {
         _ registration: Registration, name: Notification.Name?, by token: AnyObject
     ) {
         let watched = WatchedRegistration(registration, name: name, token: token)
-        pass(.registered(watched, owner: registration.owned?.record?.reference.take()))
+        pass(.registered(watched, owner: registration.owned?.record?.reference.retained))
     }
 
     /// Reports the beginning and the completion of a center's end; `end` ends the center.

@@ -19,7 +19,7 @@ internal import Synchronization
     private static let numbers = Atomic<UInt64>(0)
     private static let all = Locked<[UInt: Unowned<CenterCore>]>([:])
     /// All cores that are not deallocated, retained.
-    static var living: [CenterCore] { all.withLock { Array($0.values) }.compactMap { $0.take() } }
+    static var living: [CenterCore] { all.withLock { Array($0.values) }.compactMap(\.retained) }
     /// The number of this center. No other center gets it.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let face: Face
@@ -195,7 +195,7 @@ internal import Synchronization
     }
 
     func endAll(named name: Notification.Name? = nil, from sender: SenderKey? = nil) {
-        for registration in registrations(named: name, from: sender) { registration.take()?.end() }
+        for registration in registrations(named: name, from: sender) { registration.retained?.end() }
     }
 
     /// Ends every registration, and every later registration at once.
@@ -463,7 +463,7 @@ extension CenterCore {
 
     /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
     static func deliver(_ notification: Notification, to registration: Unowned<Registration>) {
-        guard let registration = registration.take() else { return }
+        guard let registration = registration.retained else { return }
         unsafe ThreadRecord.withGuard(center: EpochGuard.noCenter, epoch: 0) { epochGuard in
             unsafe epochGuard.pointee.setHazardPointer(registration.address)
             if Events.areTraced {

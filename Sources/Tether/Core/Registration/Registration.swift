@@ -429,7 +429,7 @@ internal import Synchronization
 extension Unowned where Object: Registration {
     /// The registration, retained, unless its end has begun.
     var live: Object? {
-        guard let registration = take(), !registration.hasEnded else { return nil }
+        guard let registration = retained, !registration.hasEnded else { return nil }
         return registration
     }
 }
@@ -532,7 +532,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     @inline(__always)
     func callHandler(_ notification: Notification) {
         // SAFETY: the registration retains the record.
-        guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.take() }) else {
+        guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.retained }) else {
             return collect()
         }
         handler(owner, notification)

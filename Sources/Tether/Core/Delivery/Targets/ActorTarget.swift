@@ -12,7 +12,7 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     override var description: String { "actor \(Owner.self)" }
 
     override func schedule(_ block: __owned Block) {
-        guard let actor = reference.take() else { return block.drop() }
+        guard let actor = reference.retained else { return block.drop() }
         // SAFETY: isolation does not change the form of a function; `begin` only makes a task.
         unsafe unsafeBitCast(ActorTarget.begin, to: ((Block, any Actor) -> Void).self)(block, actor)
     }
