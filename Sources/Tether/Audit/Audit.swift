@@ -112,7 +112,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     public static func process() -> Audit {
         let cores = CenterCore.ofOwnCenters + ForeignCenters.shared.cores
         let observers = cores.flatMap { $0.registrations() }
-        return Audit(observers + OwnerTable.shared.work, ledgers: cores.map(\.ledger))
+        return Audit(observers + ObjectTable.shared.work, ledgers: cores.map(\.ledger))
     }
 }
 

@@ -46,7 +46,7 @@ public enum OwnerLifetime {
 // The hook (COwnerLifetime/DeallocatorHook.c) replaces the word with the address of the
 // deallocating function in the metadata of each class with owners or senders. An object without
 // unowned references has the count 1, and the hook calls the original function at once. A record of
-// the owner table has an unowned reference to its object, so an owner has a higher count. Then the
+// the object table has an unowned reference to its object, so an owner has a higher count. Then the
 // hook calls the listener, the original function, and the listener once more.
 
 extension OwnerLifetime {

@@ -213,7 +213,7 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
 
     private static func find(_ type: Any.Type, make: (Any.Type) -> MessageKind) -> MessageKind {
         let identity = ObjectIdentifier(type)
-        let list = Int(OwnerRecord.hash(identity) >> 58)
+        let list = Int(mixedBits(ofAddress: UInt(bitPattern: identity)) >> 58)
         var made: MessageKind?
         while true {
             // SAFETY: the list retains its kinds.

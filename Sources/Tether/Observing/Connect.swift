@@ -125,7 +125,7 @@ extension NotifyingCenter {
         ObjectArgument.receiver.check(object, at: request.site)
         let observer = NotificationObserver()
         if isBeingDeinitialised(object) { return observer }
-        let receiver = OwnerReference(object)
+        let receiver = ObjectReference(object)
         return observe(request, for: owner, by: observer) { [weak observer] _, notification in
             guard let object = receiver.retained else {
                 observer?.cancel()

@@ -24,7 +24,7 @@ struct ObservationRequest {
     ) {
         self.name = name
         self.sender = sender
-        self.target = target.queue?.copy(forObserver: true)
+        self.target = target.queue?.attachedCopy()
         flags =
             (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
         self.key = key
@@ -60,9 +60,9 @@ struct ObservationRequest {
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
         let foreign = ownCore == nil ? ForeignSubscription(of: core, value: sender.value) : nil
         if foreign != nil { ProgramEnvironment.followOnce() }
-        var senderRecord: OwnerRecord?
+        var senderRecord: ObjectRecord?
         if let object = sender.object {
-            senderRecord = OwnerTable.shared.watchSender(object, for: core)
+            senderRecord = ObjectTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
                 ForeignCenters.shared.release(core)
                 return
@@ -80,7 +80,7 @@ struct ObservationRequest {
         observer.set(registration)
         var isAttached = true
         if let owner, let owned = registration.owned {
-            isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned)
+            isAttached = ObjectTable.shared.attach(observer, to: owner, as: owned)
         }
         guard isAttached else { return registration.end() }
         if RegistrationWatch.isListening {
@@ -100,7 +100,7 @@ extension NotifyingCenter {
         let observer = NotificationObserver()
         request.register(observer, with: self, owner: nil) { core, details in
             PlainRegistration(
-                center: core, details: details, flags: request.flags, site: request.site.place,
+                center: core, details: details, flags: request.flags, site: request.site.site,
                 handler: handler)
         }
         return observer
@@ -114,10 +114,25 @@ extension NotifyingCenter {
         ObjectArgument.owner.check(owner, at: request.site)
         request.register(observer, with: self, owner: owner) { core, details in
             OwnedRegistration(
-                center: core, details: details, flags: request.flags, site: request.site.place,
+                center: core, details: details, flags: request.flags, site: request.site.site,
                 handler: handler)
         }
         return observer
+    }
+}
+
+extension NotifyingCenter {
+    /// The center's core for an observer without a request, which would double the cost of the usual
+    /// case: on the posting thread, for any sender, without a key and without a bound.
+    @inline(__always)
+    func coreOfFastPath<Sender: AnyObject>(
+        from sender: Sender, on target: borrowing DeliveryTarget, key: (any Hashable)?,
+        backlog: BufferingPolicy
+    ) -> CenterCore? {
+        guard target.isPostingThread, key == nil, backlog.limit == .max,
+            Omitted.stands(for: sender)
+        else { return nil }
+        return ownCore
     }
 }
 
@@ -137,7 +152,7 @@ extension CenterCore {
                 // SAFETY: a caller with an owner passes an `OwnedRegistration`. A cast by the state
                 // would retain it.
                 let owned = unsafe unsafeDowncast(registration, to: OwnedRegistration.self)
-                if !OwnerTable.shared.attach(observer, to: owner, as: owned) { return false }
+                if !ObjectTable.shared.attach(observer, to: owner, as: owned) { return false }
             }
             if RegistrationWatch.isListening {
                 RegistrationWatch.registered(registration, name: name, by: observer)

@@ -37,10 +37,7 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
-        // The fast path of the usual case: a request would double the cost.
-        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore,
-            Omitted.stands(for: sender)
-        {
+        if let core = coreOfFastPath(from: sender, on: target, key: key, backlog: backlog) {
             return unsafe core.observeFastPath(
                 name,
                 .passRetained(
@@ -145,9 +142,7 @@ extension NotifyingCenter {
         backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
-        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore,
-            Omitted.stands(for: sender)
-        {
+        if let core = coreOfFastPath(from: sender, on: target, key: key, backlog: backlog) {
             ObjectArgument.owner.check(owner, at: CallSite(fileID, line))
             return unsafe core.observeFastPath(
                 name,

@@ -168,7 +168,7 @@ extension NotifyingCenter {
 extension CenterCore {
     /// Ends the owner's observers that are on the center and match the name and the sender.
     func endAll(of owner: AnyObject, named name: Notification.Name?, from sender: SenderKey?) {
-        for observer in OwnerTable.shared.observers(of: owner) {
+        for observer in ObjectTable.shared.observers(of: owner) {
             end(observer, named: name, from: sender)
         }
     }

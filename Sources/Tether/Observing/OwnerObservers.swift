@@ -14,13 +14,13 @@
 /// deallocated, or is being deinitialised, has no observers. Complexity: O(observers of the owner),
 /// unless the call says otherwise. Any thread.
 public struct OwnerObservers: Sequence, Sendable {
-    private let owner: OwnerReference<AnyObject>
+    private let owner: ObjectReference<AnyObject>
 
     /// The observers of an owner, perhaps none.
-    public init(of owner: AnyObject) { self.owner = OwnerReference(owner) }
+    public init(of owner: AnyObject) { self.owner = ObjectReference(owner) }
 
     private var attached: [NotificationObserver] {
-        owner.retained.map(OwnerTable.shared.observers) ?? []
+        owner.retained.map(ObjectTable.shared.observers) ?? []
     }
 
     var references: [Unowned<Registration>] { attached.compactMap(\.reference) }
@@ -82,21 +82,21 @@ public struct OwnerObservers: Sequence, Sendable {
     /// observers are unmuted. An observer that the owner did not mute stays unchanged. Complexity:
     /// O(n log n) for n observers of the owner.
     public func unmute() {
-        var kept: [(place: PostingPlace, pending: PendingDeliveries)] = []
+        var kept: [(number: PostNumber, pending: PendingDeliveries)] = []
         var others: [PendingDeliveries] = []
         for pending in attached.compactMap(\.live?.pending) {
-            if let place = pending.placeOfKept {
-                kept.append((place, pending))
+            if let number = pending.postNumberOfKept {
+                kept.append((number, pending))
             } else {
                 others.append(pending)
             }
         }
-        kept.sort { $0.place < $1.place }
+        kept.sort { $0.number < $1.number }
         _ = PendingDeliveries.unmute(others + kept.map(\.pending), by: .owner)
     }
 }
 
-extension OwnerTable {
+extension ObjectTable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
         // SAFETY: only tokens are attached to an owner; `ObservationRequest.register` and

@@ -13,7 +13,7 @@ internal import Foundation
 final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     struct State: ~Copyable, Sendable {
         /// The box, which lives as long as the center has the closure.
-        var box: OwnerReference<ForeignClosure>?
+        var box: ObjectReference<ForeignClosure>?
         /// The removal of the closure, called at most once.
         var cancellation: (any NotifyingRegistration)?
     }
@@ -48,7 +48,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         sender: AnyObject?
     ) {
         let box = ForeignClosure(registration, of: core)
-        state.withLock { $0.box = OwnerReference(box) }
+        state.withLock { $0.box = ObjectReference(box) }
         let cancellation = center.register(name: name, sender: sender) { [box] in box.receive($0) }
         state.withLock { $0.cancellation = cancellation }
         if registration.live == nil { unsubscribeLater() }
@@ -115,7 +115,7 @@ final class ForeignCenters: Sendable {
     private struct Entry: Sendable {
         let core: CenterCore
         /// Keeps the center's address from being reused.
-        let center: OwnerReference<AnyObject>
+        let center: ObjectReference<AnyObject>
         let type: AnyClass
         var uses: Int
     }
@@ -127,7 +127,7 @@ final class ForeignCenters: Sendable {
     func core(of center: any NotifyingCenter) -> CenterCore {
         let identity = ObjectIdentifier(center)
         // Before the lock, because a weak reference calls a method of the center's class (R6).
-        let reference = isBeingDeinitialised(center) ? nil : OwnerReference<AnyObject>(center)
+        let reference = isBeingDeinitialised(center) ? nil : ObjectReference<AnyObject>(center)
         return entries.withLock { entries in
             entries[identity]?.uses += 1
             if let known = entries[identity] { return known.core }

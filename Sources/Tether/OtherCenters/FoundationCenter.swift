@@ -21,14 +21,14 @@ extension NotificationCenter: NotifyingCenter {
         handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         FoundationRegistration(
-            center: OwnerReference(self),
+            center: ObjectReference(self),
             token: addObserver(forName: name, object: sender, queue: nil, using: handler))
     }
 }
 
 /// SAFETY: the token never changes, and is only passed back to the center.
 private struct FoundationRegistration: NotifyingRegistration, @unchecked Sendable {
-    let center: OwnerReference<NotificationCenter>
+    let center: ObjectReference<NotificationCenter>
     let token: any NSObjectProtocol
 
     func cancel() { center.retained?.removeObserver(token) }

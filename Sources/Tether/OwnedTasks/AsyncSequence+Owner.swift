@@ -160,12 +160,12 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
     typealias Handler = LoopHandler<Owner, Elements.Element>
 
     private let elements: Elements
-    private let owner: OwnerReference<Owner>
+    private let owner: ObjectReference<Owner>
     private let handler: Handler
 
     init(over elements: Elements, owner: Owner, _ handler: @escaping Handler) {
         self.elements = elements
-        self.owner = OwnerReference(owner)
+        self.owner = ObjectReference(owner)
         self.handler = handler
     }
 

@@ -17,7 +17,7 @@ extension OwnedRegistration {
     convenience init(
         for hook: RegistrationHook, at site: CallSite, holding held: @escaping Handler<AnyObject>
     ) {
-        self.init(outside: OwnedRegistration.outside, hook: hook, site: site.place, holding: held)
+        self.init(outside: OwnedRegistration.outside, hook: hook, site: site.site, holding: held)
     }
 
     /// Lists the registration under its owner, as an observer is listed, and reports it to leak
@@ -25,7 +25,7 @@ extension OwnedRegistration {
     func attach(as token: NotificationObserver, to owner: AnyObject, at site: CallSite) -> Bool {
         ObjectArgument.owner.check(owner, at: site)
         token.set(self)
-        let isAttached = OwnerTable.shared.attach(token, to: owner, as: self)
+        let isAttached = ObjectTable.shared.attach(token, to: owner, as: self)
         if RegistrationWatch.isListening {
             RegistrationWatch.registered(self, name: nil, by: token)
         }

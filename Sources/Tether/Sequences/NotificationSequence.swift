@@ -192,9 +192,9 @@ final class SequenceSource: Sendable {
             $0.withoutEndingObject
         }
     ) {
-        let center = OwnerReference<AnyObject>(center)
-        let owner = OwnerReference(owner)
-        let object = sender.object.map { OwnerReference($0) }
+        let center = ObjectReference<AnyObject>(center)
+        let owner = ObjectReference(owner)
+        let object = sender.object.map { ObjectReference($0) }
         // SAFETY: a value is only compared and hashed.
         nonisolated(unsafe) let value = object == nil ? sender : nil
         begin = {

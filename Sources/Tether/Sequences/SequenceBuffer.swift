@@ -35,6 +35,12 @@ internal import Synchronization
         var dropped = 0
         var isFinished = false
 
+        /// Returns the tasks that wait, for their end.
+        mutating func finish() -> [Consumer] {
+            isFinished = true
+            return consumers.removeAll()
+        }
+
         /// Checks, in debug builds, that the state is one of the three at the head of this file.
         func checkInvariants(_ policy: BufferingPolicy) {
             #if DEBUG
@@ -95,7 +101,7 @@ internal import Synchronization
             }
         } onCancel: {
             // The canceller holds a lock of the runtime, so the task itself releases the elements.
-            finish(keepingElements: true)
+            finish()
         }
         _ = handovers.load(ordering: .acquiring)
         return handover?.notification
@@ -115,24 +121,32 @@ internal import Synchronization
 
     // MARK: The end
 
-    func finish(keepingElements: Bool = false) {
-        var released: [Handover] = []
-        let consumers = state.withLock { state in
-            state.isFinished = true
-            let consumers = state.consumers.removeAll()
-            if !keepingElements { released = state.elements.removeAll() }
-            state.checkInvariants(policy)
-            return consumers
-        }
-        for consumer in consumers { unsafe consumer.continuation.resume(returning: nil) }
+    /// Ends the sequence behind the notifications in the buffer, which are still taken.
+    func finish() {
+        let consumers = state.withLock { $0.finish() }
+        SequenceBuffer.end(consumers)
+    }
+
+    /// Ends the sequence now, and releases the notifications in the buffer.
+    func discard() {
+        let (consumers, released) = state.withLock { ($0.finish(), $0.elements.removeAll()) }
+        SequenceBuffer.end(consumers)
         withExtendedLifetime(released) {}
+    }
+
+    private static func end(_ consumers: [Consumer]) {
+        for consumer in consumers { unsafe consumer.continuation.resume(returning: nil) }
     }
 
     /// The end of the sender or the center leaves earlier notifications in the buffer. The end of
     /// the owner, of the iteration, or a removal releases the notifications.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
-        finish(keepingElements: registration.isOrphaned && !hasOwnerEnded)
+        if registration.isOrphaned, !hasOwnerEnded {
+            finish()
+        } else {
+            discard()
+        }
     }
 
     // MARK: The audit
@@ -158,7 +172,7 @@ final class SequenceIteration: Sendable {
         self.buffer = buffer
         self.observer = observer
         // An owner or a sender that was being deinitialised has registered nothing (O8, M5).
-        if !observer.isActive { buffer.finish(keepingElements: true) }
+        if !observer.isActive { buffer.finish() }
     }
 
     deinit { cancel() }
@@ -167,7 +181,7 @@ final class SequenceIteration: Sendable {
 
     private func cancel() {
         observer.cancel()
-        buffer.finish()
+        buffer.discard()
     }
 
     func next(isolation: isolated (any Actor)?) async -> Notification? {

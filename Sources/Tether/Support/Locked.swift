@@ -98,7 +98,7 @@ private let mostTries = 40
 package enum LockRank: UInt32, Sendable {
     /// The table of foreign centers.
     case outer = 1
-    /// A shard of the owner table.
+    /// A shard of the object table.
     case owner = 2
     case center = 4
     case pending = 8

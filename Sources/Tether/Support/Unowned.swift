@@ -9,7 +9,7 @@ internal import ObjectiveC
 //
 // | Reference | The object | Used for |
 // |---|---|---|
-// | `Unowned`, `OwnerReference` | may be deallocated: see `retained` | tokens, lists, owners, senders |
+// | `Unowned`, `ObjectReference` | may be deallocated: see `retained` | tokens, lists, owners, senders |
 // | `Unmanaged` | is kept by an epoch guard, a lock or an object | objects read by a post, lists of tables |
 //
 // `Unowned` is the Swift runtime's *unowned* reference. Unlike a weak reference it gives the object
@@ -17,7 +17,7 @@ internal import ObjectiveC
 // but not the object, so no other object gets the address. Making, copying or destroying the
 // reference costs an atomic operation; so does `retained`.
 //
-// `OwnerReference` is for objects of the program. With the Objective-C runtime such an object may
+// `ObjectReference` is for objects of the program. With the Objective-C runtime such an object may
 // not be Swift's, so the reference is weak there. On other systems the reference is `Unowned`.
 
 /// A reference to an object of a Swift class. The reference does not retain the object, but
@@ -70,7 +70,7 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
 #if canImport(ObjectiveC)
 
 /// SAFETY: `object` is only written by `init`; loading a weak reference is atomic.
-@safe struct OwnerReference<Object: AnyObject>: @unchecked Sendable {
+@safe struct ObjectReference<Object: AnyObject>: @unchecked Sendable {
     private weak var object: Object?
     /// Only compared.
     let address: UInt
@@ -125,7 +125,7 @@ func isBeingDeinitialised(_ object: AnyObject) -> Bool {
 
 #else
 
-typealias OwnerReference = Unowned
+typealias ObjectReference = Unowned
 
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
     // SAFETY: the caller holds the object's memory for the call.

@@ -169,7 +169,7 @@ struct HookTable: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0.has("is last") && ($0["hook"] == 0 || $0["unowned"] == 1) },
-                // `OwnerTable.attach`, by a thread that retains the object, and then releases it.
+                // `ObjectTable.attach`, by a thread that retains the object, and then releases it.
                 .init("attach") {
                     code.destroy.store(1, .releasing)
                     code.unowned.wrappingAdd(1, .relaxed)

@@ -21,18 +21,18 @@ final class Holder<Object: AnyObject>: @unchecked Sendable {
 
 /// Reserves an object's address, so that a test can look the object up after its deallocation.
 final class ObjectProbe: Sendable {
-    private let reference: OwnerReference<AnyObject>
+    private let reference: ObjectReference<AnyObject>
     private let identity: ObjectIdentifier
 
     init(_ object: AnyObject) {
-        reference = OwnerReference(object)
+        reference = ObjectReference(object)
         identity = ObjectIdentifier(object)
     }
 
     var isDeallocated: Bool { reference.retained == nil }
 
     /// Whether the side table keeps anything for the object.
-    var hasRecord: Bool { OwnerTable.shared.hasRecord(of: identity) }
+    var hasRecord: Bool { ObjectTable.shared.hasRecord(of: identity) }
 }
 
 /// Whether an owner's observers end after the body of its `deinit`, before the memory is freed

@@ -56,7 +56,7 @@ enum DeliveryOrder: Sendable {
 struct DeliveryQueue: Sendable {
     struct Delivery: Sendable {
         let stored: StoredNotification
-        var posted: PostingPlace
+        var postNumber: PostNumber
         /// The beginning of the wait, if there is a trace (L5). Otherwise 0.
         let waitsSince: Event.Moment
     }
@@ -123,29 +123,29 @@ struct DeliveryQueue: Sendable {
         if count > bound.limit {
             result.dropped = remove(first)
         }
-        if !needsBlock(number) {
+        if needsBlock {
+            countBlock(number)
+        } else {
             result.block = nil
         }
         checkInvariants()
         return result
     }
 
-    /// Whether a new delivery needs a block; counts the block.
-    private mutating func needsBlock(_ number: UInt64) -> Bool {
+    /// Whether the newest delivery needs a block.
+    private var needsBlock: Bool {
         switch order {
-        case .serial:
-            return true
-        case .concurrent:
-            blockCount += 1
-            return true
-        case .unplaced:
-            guard blockCount < count else { return false }
-            blockCount += 1
-            return true
-        case .batch:
-            guard waitingBlock == nil else { return false }
-            waitingBlock = number
-            return true
+        case .serial, .concurrent: true
+        case .unplaced: blockCount < count
+        case .batch: waitingBlock == nil
+        }
+    }
+
+    private mutating func countBlock(_ number: UInt64) {
+        switch order {
+        case .serial: break
+        case .concurrent, .unplaced: blockCount += 1
+        case .batch: waitingBlock = number
         }
     }
 

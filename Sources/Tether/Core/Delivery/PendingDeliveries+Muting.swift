@@ -26,7 +26,7 @@ extension PendingDeliveries {
     var isMuted: Bool { state.withLock { $0.isMuted } }
 
     /// The place of the kept notification in posting order.
-    var placeOfKept: PostingPlace? { state.withLock { $0.kept?.posted } }
+    var postNumberOfKept: PostNumber? { state.withLock { $0.kept?.postNumber } }
 
     func mute(by muter: Muting.Muter, keepingNewest: Bool) {
         state.withLock { $0.extras.muting.begin(by: muter, keepingNewest: keepingNewest) }
@@ -95,7 +95,7 @@ extension PendingDeliveries {
                 InlineCall(pending: self, registration: registration, delivery: delivery))
         } else {
             var delivery = delivery
-            delivery.posted = PostingPlace.next()
+            delivery.postNumber = PostNumber.next()
             append(delivery, isLate: true, to: &state, &effects)
         }
     }

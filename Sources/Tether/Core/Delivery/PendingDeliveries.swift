@@ -252,7 +252,7 @@ final class PendingDeliveries: Sendable {
                 unsafe $0.perform(call.delivery, after: &previous, at: epochGuard)
             }
             if call.turn.isOver, execution.endUnlessAwaited() { break }
-            next = handlerReturned(from: call.turn)
+            next = endCall(of: call.turn)
         }
         withExtendedLifetime(retained) {}
     }
@@ -283,7 +283,7 @@ final class PendingDeliveries: Sendable {
 
     /// Ends a call under the lock, does the work that has waited for the return, and begins the
     /// next call.
-    private func handlerReturned(from turn: DeliveryQueue.Turn) -> Call? {
+    private func endCall(of turn: DeliveryQueue.Turn) -> Call? {
         var effects = Effects()
         var ending: Ending?
         var next: Call?
@@ -353,13 +353,13 @@ final class PendingDeliveries: Sendable {
 
     var target: DeliveryTarget {
         let target = state.withLock { $0.destination.shown }
-        return DeliveryTarget(target?.copy(forObserver: false))
+        return DeliveryTarget(target?.detachedCopy())
     }
 
     /// A delivery that a switch has moved, and that needs a block on the new target.
     struct Moved {
         let block: Block
-        let posted: PostingPlace
+        let postNumber: PostNumber
     }
 
     /// Switches several observers to another target, and has their pending deliveries moved in
@@ -368,7 +368,7 @@ final class PendingDeliveries: Sendable {
         var moved: [Moved] = []
         for pending in observers { pending.redirect(to: new, &moved) }
         guard let new else { return }
-        if observers.count > 1 { moved.sort { $0.posted < $1.posted } }
+        if observers.count > 1 { moved.sort { $0.postNumber < $1.postNumber } }
         var effects = Effects()
         for delivery in moved { effects.submit(delivery.block, on: new) }
         effects.perform()
@@ -401,11 +401,11 @@ final class PendingDeliveries: Sendable {
         if state.hasSkipped {
             state.extras.skipped = FIFO()
         }
-        let posted = state.queue.deliveries.map(\.posted)
+        let postNumbers = state.queue.deliveries.map(\.postNumber)
         let numbers = state.queue.move(to: target.order)
         state.waitingBlocks += numbers.count
-        for (number, posted) in zip(numbers, posted) {
-            moved.append(Moved(block: Block(self, number), posted: posted))
+        for (number, postNumber) in zip(numbers, postNumbers) {
+            moved.append(Moved(block: Block(self, number), postNumber: postNumber))
         }
     }
 

@@ -109,7 +109,7 @@ struct Event {
             .begin, title, ["observer": registration.site.json, "because": cause.rawValue.json])
     }
 
-    static func ownerEnds(_ record: OwnerRecord) -> Event {
+    static func ownerEnds(_ record: ObjectRecord) -> Event {
         Event(.begin, "end of \(record.instance)")
     }
     static func end(_ begun: Moment) -> Event { Event(.end, "", begun: begun) }

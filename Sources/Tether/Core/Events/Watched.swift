@@ -21,11 +21,11 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// The type of that owner.
     package let ownerType: String?
     private let registration: Unowned<Registration>
-    private let tokenReference: OwnerReference<AnyObject>
+    private let tokenReference: ObjectReference<AnyObject>
 
     init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
         self.registration = Unowned(registration)
-        tokenReference = OwnerReference(token)
+        tokenReference = ObjectReference(token)
         let record = registration.owned?.record
         owner = record.map { UInt(bitPattern: $0.identity) }
         ownerType = record.map(\.typeName)
@@ -213,16 +213,19 @@ package final class WatchedObject: Sendable {
             outside: WatchedObject.center, hook: hook,
             site: RegistrationSite(file: #fileID, line: #line))
         hook.state.withLock { $0.registration = registration }
-        if !OwnerTable.shared.attach(nil, to: object, as: registration) { hook.ended(registration) }
+        if !ObjectTable.shared.attach(nil, to: object, as: registration) {
+            hook.ended(registration)
+        }
     }
 
     deinit { hook.state.withLock(\.registration)?.end() }
 
-    private var record: OwnerRecord? { hook.state.withLock(\.registration)?.record }
+    private var record: ObjectRecord? { hook.state.withLock(\.registration)?.record }
 
     /// Whether the last strong reference was released.
     package var hasEnded: Bool {
-        record.map { OwnerReference<AnyObject>.asksWithoutHolding && $0.reference.hasEnded } ?? true
+        record.map { ObjectReference<AnyObject>.asksWithoutHolding && $0.reference.hasEnded }
+            ?? true
     }
     /// The number of strong references; `nil` after the end.
     package var strongCount: Int? { record?.reference.strongCount() }

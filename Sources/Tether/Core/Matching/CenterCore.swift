@@ -98,7 +98,7 @@ internal import Synchronization
     /// registration replaces none, and is retained until its closing thread unlinks it.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
         let (replaced, isClosed, released) = state.withLock { state -> Added in
-            if registration.id == .max { return (nil, false, []) }
+            if registration.id == Registration.endedBeforeAddition { return (nil, false, []) }
             if registration.hasEnded {
                 // SAFETY: the bucket takes over the retained reference.
                 unsafe state.registry.addNew(
@@ -124,7 +124,8 @@ internal import Synchronization
     func add(_ registration: Unmanaged<Registration>, name: Notification.Name?) {
         let (isClosed, released) = state.withLock { state -> (Bool, Registry.Unlinked) in
             // SAFETY: the bucket takes over the caller's reference.
-            if unsafe registration._withUnsafeGuaranteedRef({ $0.id == .max }) {
+            let id = unsafe registration._withUnsafeGuaranteedRef { $0.id }
+            if id == Registration.endedBeforeAddition {
                 return unsafe (false, [registration.takeRetainedValue()])
             }
             unsafe state.registry.addNew(registration, name: name, sender: nil)
@@ -144,7 +145,7 @@ internal import Synchronization
     func unlink(_ registration: Registration) -> (kept: Registration, unlinked: Registry.Unlinked) {
         state.withLock { state in
             guard let (kept, bucket) = unsafe state.registry.remove(registration) else {
-                registration.id = .max
+                registration.id = Registration.endedBeforeAddition
                 return (registration, [])
             }
             if state.garbage.isEmpty {
@@ -188,14 +189,16 @@ internal import Synchronization
     /// Ends every registration of a deallocated sender, after the registration's pending
     /// deliveries. Until then a registration stays added and reserves the sender's address, so no
     /// post can match the registration.
-    func endAll(from sender: OwnerRecord) {
+    func endAll(from sender: ObjectRecord) {
         for registration in registrations(from: .object(sender.identity)) {
             registration.live?.endAfterPending(of: sender)
         }
     }
 
     func endAll(named name: Notification.Name? = nil, from sender: SenderKey? = nil) {
-        for registration in registrations(named: name, from: sender) { registration.retained?.end() }
+        for registration in registrations(named: name, from: sender) {
+            registration.retained?.end()
+        }
     }
 
     /// Ends every registration, and every later registration at once.
@@ -255,7 +258,7 @@ internal import Synchronization
         state.withLock { $0.registry.hasObservers(of: name, from: sender) }
     }
 
-    /// Shows posts that a registration, perhaps already added, has pending deliveries.
+    /// Shows posts that a registration, perhaps already added, is routed.
     func noteRouted(_ registration: Registration) {
         state.withLock { _ in
             // SAFETY: the registry retains the bucket while the bucket has the registration.

@@ -45,21 +45,21 @@ internal import Synchronization
         static let once: UInt32 = 2
         /// A delivery has claimed the once registration.
         static let claimed: UInt32 = 4
-        /// Deliveries pass through `pending`.
+        /// Every delivery passes through `pending`, or is *routed*.
         static let routed: UInt32 = 8
         /// The handler belongs to an actor, so the target must not be switched.
         static let isolated: UInt32 = 16
         /// The registration is an `OwnedRegistration`.
         static let owned: UInt32 = 32
-        /// A hook prepares every post.
-        static let prepared: UInt32 = 64
+        /// A hook prepares the notification of every post.
+        static let preparing: UInt32 = 64
         /// The registration ended because of its sender, its center or `finish()`. A sequence's
         /// notifications are still taken (S2).
         static let orphaned: UInt32 = 128
         /// The registration ended after its last delivery, and a call under way goes on.
         static let completed: UInt32 = 256
-        /// The slots count the registration among those with pending deliveries. Written under the
-        /// center's lock, and never removed.
+        /// The slots count the registration among the routed ones. Written under the center's lock,
+        /// and never removed.
         static let counted: UInt32 = 512
         /// The registration is never added to a center.
         static let outside: UInt32 = 1024
@@ -73,10 +73,11 @@ internal import Synchronization
     private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
     /// The registration's bucket in the registry, or `nil`. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
-    /// The rank in registration order, never reused; 0 at first. `UInt64.max` if the registration
-    /// ended before it could be added. Written once, under the center's lock, before posts find the
-    /// registration.
+    /// The rank in registration order, never reused; 0 at first, or `endedBeforeAddition`. Written
+    /// once, under the center's lock, before posts find the registration.
     final var id: UInt64 = 0
+    /// The id of a registration that ended before it could be added, and so is never added.
+    static var endedBeforeAddition: UInt64 { .max }
     final let site: RegistrationSite
     /// Last, beside the subclass's handler, because posts read these two fields alone.
     final let state: Atomic<UInt32>
@@ -86,7 +87,7 @@ internal import Synchronization
         self.center = center
         self.site = site
         self.details = details
-        state = Atomic(flags | (details?.preparing == nil ? 0 : State.prepared))
+        state = Atomic(flags | (details?.preparing == nil ? 0 : State.preparing))
         for hook in details?.hooks ?? [] { hook.attached(to: self) }
     }
 
@@ -167,7 +168,7 @@ internal import Synchronization
         }
         if let queue = target.queue {
             PendingDeliveries.redirect(
-                registrations.map(\.madePending), to: queue.copy(forObserver: true))
+                registrations.map(\.madePending), to: queue.attachedCopy())
         } else {
             PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
         }
@@ -201,9 +202,9 @@ internal import Synchronization
     }
 
     @inline(never)
-    private final func call(_ notification: Notification, posted: UInt64 = 0) {
+    private final func call(_ notification: Notification, waitedSince moment: Event.Moment = 0) {
         guard Events.areTraced else { return callUntraced(notification) }
-        let begun = Events.report(.call(self, notification.name, waitedSince: posted))
+        let begun = Events.report(.call(self, notification.name, waitedSince: moment))
         callUntraced(notification)
         Events.end(begun)
     }
@@ -249,7 +250,7 @@ internal import Synchronization
             var post = Post(stored: stored)
             route(posted, in: &post, step)
             post.effects.perform()
-        } else if isPrepared {
+        } else if preparesPosts {
             // Separate, so a notification is not copied without a hook.
             if let notification = prepare(posted), claim() { perform(notification) }
         } else if claim() {
@@ -257,10 +258,10 @@ internal import Synchronization
         }
     }
 
-    /// Passes a post through the pending deliveries. While collecting, an inline call is added to
-    /// the post.
+    /// Passes a post through the pending deliveries, after a hook has prepared the notification.
+    /// While collecting, an inline call is added to the post.
     final func route(_ posted: Notification, in post: inout Post, _ step: PostStep) {
-        guard isPrepared else { return routePrepared(posted, in: &post, step) }
+        guard preparesPosts else { return routePrepared(posted, in: &post, step) }
         if step == .collecting, pending?.isCalledHere == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
@@ -284,8 +285,8 @@ internal import Synchronization
         }
     }
 
-    private final var isPrepared: Bool {
-        state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared
+    private final var preparesPosts: Bool {
+        state.load(ordering: .relaxed) & (State.preparing | State.ended) == State.preparing
     }
 
     /// Calls the hook, which exists.
@@ -319,18 +320,18 @@ internal import Synchronization
 
     /// Whether a notification posted away from the target is converted on the target.
     private final var convertsOnTarget: Bool {
-        isPrepared && details?.preparing?.convertsOnTarget == true
+        preparesPosts && details?.preparing?.convertsOnTarget == true
     }
 
     /// Calls the handler, on its target, with the notification or with the message from a hook. Ends
     /// a once registration.
-    final func perform(_ notification: Notification, posted: UInt64 = 0) {
+    final func perform(_ notification: Notification, waitedSince moment: Event.Moment = 0) {
         if convertsOnTarget {
             if let message = prepare(notification), !hasEnded, claim() {
-                call(message, posted: posted)
+                call(message, waitedSince: moment)
             }
         } else if !hasEnded {
-            call(notification, posted: posted)
+            call(notification, waitedSince: moment)
         }
         if isClaimed, !callsReturnLater { end(because: .usedUp) }
     }
@@ -349,7 +350,7 @@ internal import Synchronization
         unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
         previous = address
         if delivery.waitsSince > 0 { Events.report(.delivered(since: delivery.waitsSince)) }
-        perform(delivery.stored.notification, posted: delivery.waitsSince)
+        perform(delivery.stored.notification, waitedSince: delivery.waitsSince)
     }
 
     // MARK: The end
@@ -373,7 +374,7 @@ internal import Synchronization
     }
 
     /// Ends the registration of a deallocated sender after its pending deliveries (M5).
-    final func endAfterPending(of sender: OwnerRecord) {
+    final func endAfterPending(of sender: ObjectRecord) {
         // The registration may have a new sender at the same address.
         guard details?.sender === sender else { return }
         endAfterPending(because: .senderEnded)
@@ -416,9 +417,9 @@ internal import Synchronization
         // Resumes a `finish()`, which waits only for registrations with pending deliveries.
         defer { if tether_is_awaited(address) { HandlerWait.handlerReturned(address) } }
         let deliveries = pending?.end(of: self)
-        let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
+        let observer = cause == .ownerEnded ? nil : owned.flatMap { ObjectTable.shared.detach($0) }
         if let details {
-            if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
+            if let sender = details.sender { ObjectTable.shared.unwatchSender(sender, for: center) }
             for hook in details.hooks { hook.ended(self) }
         }
         withExtendedLifetime((observer, deliveries)) {}
@@ -437,147 +438,16 @@ extension Unowned where Object: Registration {
 extension Registration {
     /// SAFETY: a key's value is only compared and hashed; all other parts are Sendable.
     final class Details: @unchecked Sendable {
-        let sender: OwnerRecord?
+        let sender: ObjectRecord?
         let key: ObserverKey?
         let hooks: [RegistrationHook]
         let preparing: RegistrationHook?
 
-        init(sender: OwnerRecord? = nil, key: ObserverKey? = nil, hooks: [RegistrationHook] = []) {
+        init(sender: ObjectRecord? = nil, key: ObserverKey? = nil, hooks: [RegistrationHook] = []) {
             self.sender = sender
             self.key = key
             self.hooks = hooks
             preparing = hooks.first(where: \.prepares)
         }
-    }
-}
-
-// MARK: The kinds of registrations
-
-/// A registration whose handler takes only the notification.
-/// SAFETY: `handler` never changes.
-final class PlainRegistration: Registration, @unchecked Sendable {
-    let handler: @Sendable (Notification) -> Void
-
-    init(
-        center: CenterCore, details: Details? = nil, flags: UInt32 = 0, site: RegistrationSite,
-        handler: @escaping @Sendable (Notification) -> Void
-    ) {
-        self.handler = handler
-        super.init(center: center, details: details, flags: flags, site: site)
-    }
-}
-
-/// A registration attached to an owner. The handler also takes the owner.
-/// SAFETY: each field states its protection.
-@safe final class OwnedRegistration: Registration, @unchecked Sendable {
-    /// The observer's token for the owner and the user.
-    typealias Token = AnyObject & Sendable
-    typealias Handler<Owner> = @Sendable (Owner, Notification) -> Void
-
-    let handler: Handler<AnyObject>
-    /// The owner's record, retained here, so posts need not retain it; `nil` if the owner was being
-    /// deinitialised. Written once, before posts find the registration.
-    var owner: Unmanaged<OwnerRecord>?
-
-    // The place in the owner's list. Protected by the lock of the owner's shard. After a removal,
-    // these fields belong to the thread that removed the registration and closed its state.
-    var token: (any Token)?
-    var next: OwnedRegistration?
-    /// The previous registration; itself while the registration is in no list.
-    var previous: Unmanaged<OwnedRegistration>?
-
-    private init(
-        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
-        form: Form<AnyObject>
-    ) {
-        handler = form.function
-        super.init(center: center, details: details, flags: flags | State.owned, site: site)
-        unsafe previous = .passUnretained(self)
-    }
-
-    @inline(__always)
-    convenience init<Owner: AnyObject>(
-        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
-        handler: @escaping Handler<Owner>
-    ) {
-        // SAFETY: a function takes an instance of any class in the same way, and this handler is
-        // only called with the owner. The cast is of a struct, because a cast of the function alone
-        // adds a thunk.
-        let form = unsafe unsafeBitCast(Form(function: handler), to: Form<AnyObject>.self)
-        self.init(center: center, details: details, flags: flags, site: site, form: form)
-    }
-
-    /// Makes a registration for the end of its future owner, which the hook reports. The
-    /// registration names a center without being added. The handler is never called; it holds what
-    /// leak checks look through.
-    convenience init(
-        outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite,
-        holding held: @escaping Handler<AnyObject> = { _, _ in }
-    ) {
-        self.init(
-            center: center, details: Details(hooks: [hook]), flags: State.outside, site: site,
-            handler: held)
-    }
-
-    private struct Form<Owner: AnyObject> { let function: Handler<Owner> }
-
-    deinit { _ = unsafe owner?.takeRetainedValue() }
-
-    var record: OwnerRecord? { unsafe owner?.takeUnretainedValue() }
-
-    // SAFETY: only addresses are compared.
-    var isListed: Bool { unsafe previous?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
-
-    /// Calls the handler with the owner, which is retained for the call (O4, O9).
-    @inline(__always)
-    func callHandler(_ notification: Notification) {
-        // SAFETY: the registration retains the record.
-        guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.retained }) else {
-            return collect()
-        }
-        handler(owner, notification)
-    }
-
-    /// Ends the observers of an owner whose end was not seen (O10).
-    @inline(never)
-    private func collect() {
-        if let record { OwnerTable.shared.collect(record) }
-    }
-}
-
-// MARK: Places in the source
-
-/// SAFETY: the file's name is a literal's, which stays.
-@safe struct RegistrationSite: @unchecked Sendable {
-    /// The file's name, with a zero at its end; `nil` if unknown.
-    let fileName: UnsafePointer<UInt8>?
-    private let lineNumber: UInt32
-
-    init(file: StaticString, line: UInt) {
-        unsafe fileName = file.hasPointerRepresentation ? file.utf8Start : nil
-        lineNumber = UInt32(clamping: line)
-    }
-
-    var file: String { unsafe fileName.map { unsafe String(cString: $0) } ?? "" }
-    var line: Int { Int(lineNumber) }
-}
-
-/// A call in the program: its file, its line and the function, for the sentence that refuses an
-/// argument.
-package struct CallSite: Sendable {
-    private let (file, line, call): (StaticString, UInt, StaticString)
-
-    package init(_ file: StaticString, _ line: UInt, call: StaticString = #function) {
-        self.file = file
-        self.line = line
-        self.call = call
-    }
-
-    var place: RegistrationSite { RegistrationSite(file: file, line: line) }
-
-    /// Stops the program with the place of the call, and not of this line.
-    func refuse(_ sentence: String) -> Never {
-        fatalError(
-            "\("\(call)".replacing("fileID:line:", with: "")): \(sentence)", file: file, line: line)
     }
 }

@@ -38,7 +38,7 @@ import Testing
         #expect(tokens.map(\.isActive) == [false, false, false])
         #expect(log.entries == ["released", "released"])
         #expect(OwnerObservers(of: owner).isEmpty)
-        #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
+        #expect(!ObjectTable.shared.hasRecord(of: ObjectIdentifier(owner)))
         for token in tokens {
             token.cancel()
             token.target = .main

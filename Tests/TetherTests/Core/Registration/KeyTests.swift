@@ -102,7 +102,7 @@ import Testing
         #expect(isEnding && Audit([Unowned(first)]).isEmpty)
         core.add(second, name: .sample, sender: nil)
         first.finish()
-        #expect(core.registrations().map { $0.take() === second } == [true])
+        #expect(core.registrations().map { $0.retained === second } == [true])
         second.end()
         #expect(core.isEmpty)
     }

@@ -2,10 +2,10 @@
 /// task or thread (P2). The task retains the actor while the block waits. The target does not, because observers do not retain their owner (O2).
 /// SAFETY: the reference is a constant and Sendable.
 final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
-    private let reference: OwnerReference<Owner>
+    private let reference: ObjectReference<Owner>
 
     init(_ actor: Owner) {
-        reference = OwnerReference(actor)
+        reference = ObjectReference(actor)
         super.init(place: ObjectIdentifier(actor), order: .unplaced, sharesBlocks: true)
     }
 

@@ -91,8 +91,11 @@ class BoundTarget: @unchecked Sendable {
 
     final var batchingSuffix: String { order == .batch ? ", batching" : "" }
 
-    /// The target when it becomes an observer's, or a value again. May call the user's code.
-    func copy(forObserver: Bool) -> BoundTarget { self }
+    /// The target for one observer, whose deliveries it takes. May call the user's code.
+    func attachedCopy() -> BoundTarget { self }
+
+    /// The target of an observer as a value again. May call the user's code.
+    func detachedCopy() -> BoundTarget { self }
 
     /// Puts a block on the queue. May call the user's code. `__owned` gives the block away without
     /// a retain, and unlike `consuming` lets a closure capture it.

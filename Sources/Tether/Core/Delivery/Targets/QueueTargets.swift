@@ -40,7 +40,8 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
 
     override func schedule(_ block: __owned Block) { queue.addOperation(BlockOperation(block)) }
 
-    override func copy(forObserver: Bool) -> BoundTarget {
+    /// The queue may have become serial or concurrent since.
+    override func attachedCopy() -> BoundTarget {
         OperationQueueTarget(queue, isBatching: order == .batch)
     }
 

@@ -105,7 +105,8 @@ final class ThreadLoop: Sendable {
 
     // MARK: Finding one
 
-    private static let known = Locked<[ObjectIdentifier: ThreadLoop]>([:])
+    /// The loops of threads that made themselves known, by the identities of the threads.
+    private static let ofThreads = Locked<[ObjectIdentifier: ThreadLoop]>([:])
 
     private static let main: ThreadLoop = {
         let main = ThreadLoop(description: "the main thread")
@@ -120,7 +121,7 @@ final class ThreadLoop: Sendable {
         let thread = Thread.current
         let made = ThreadLoop(description: describeCurrentThread(), of: thread)
         made.begin()
-        let old = known.withLock { $0.updateValue(made, forKey: ObjectIdentifier(thread)) }
+        let old = ofThreads.withLock { $0.updateValue(made, forKey: ObjectIdentifier(thread)) }
         withExtendedLifetime(old) {}
         return made
     }
@@ -128,7 +129,7 @@ final class ThreadLoop: Sendable {
     static func known(of thread: Thread) -> ThreadLoop? {
         if thread.isMainThread { return main }
         if let thread = thread as? RunLoopThread { return thread.loop }
-        return known.withLock { $0[ObjectIdentifier(thread)] }
+        return ofThreads.withLock { $0[ObjectIdentifier(thread)] }
     }
 
     // MARK: A thread's life
@@ -172,7 +173,9 @@ final class ThreadLoop: Sendable {
             for line in state.lines.values { line.hold.take()?.invalidate() }
         }
         // The thread's object may be deallocated already, and another thread may have the address.
-        ThreadLoop.known.withLock { if let identity, $0[identity] === self { $0[identity] = nil } }
+        ThreadLoop.ofThreads.withLock {
+            if let identity, $0[identity] === self { $0[identity] = nil }
+        }
     }
 
     /// Whether the thread is the calling one.
@@ -184,17 +187,22 @@ final class ThreadLoop: Sendable {
 
     // MARK: Targets and blocks
 
-    /// The line of some modes. If `isAttaching`, with one target more until `detach`.
-    fileprivate func line(in modes: Set<RunLoop.Mode>, isAttaching: Bool) -> Line {
+    /// The line of some modes.
+    fileprivate func line(in modes: Set<RunLoop.Mode>) -> Line {
         state.withLock { state in
             let line = state.lines[modes] ?? Line(modes)
             state.lines[modes] = line
-            if !isAttaching { return line }
+            return line
+        }
+    }
+
+    /// Counts a target of the line, until `detach`.
+    fileprivate func attach(to line: Line) {
+        state.withLock { state in
             line.targetCount += 1
             if line.hold == nil, let loop = state.loop {
-                line.hold = RunLoopHold(loop.cfRunLoop, in: modes)
+                line.hold = RunLoopHold(loop.cfRunLoop, in: line.modes)
             }
-            return line
         }
     }
 
@@ -252,15 +260,20 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     init(_ thread: ThreadLoop, in modes: Set<RunLoop.Mode>, isAttached: Bool = false) {
         self.thread = thread
         self.isAttached = isAttached
-        line = thread.line(in: modes, isAttaching: isAttached)
+        line = thread.line(in: modes)
+        if isAttached {
+            thread.attach(to: line)
+        }
         super.init(place: ObjectIdentifier(line), .unlessPending)
     }
 
     deinit { if isAttached { thread.detach(from: line) } }
 
-    override func copy(forObserver: Bool) -> BoundTarget {
-        RunLoopTarget(thread, in: line.modes, isAttached: forObserver)
+    override func attachedCopy() -> BoundTarget {
+        RunLoopTarget(thread, in: line.modes, isAttached: true)
     }
+
+    override func detachedCopy() -> BoundTarget { RunLoopTarget(thread, in: line.modes) }
 
     override func schedule(_ block: __owned Block) { thread.schedule(block, on: line) }
 

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The owner table: from the address of an object to its record, which has the observers that the
+/// The object table: from the address of an object to its record, which has the observers that the
 /// object bounds.
 ///
 /// The table replaces associated objects, which Linux does not have. An object has a record while
@@ -17,27 +17,28 @@ internal import Synchronization
 ///
 /// If a class cannot have the hook, the first post that finds the owner's end ends the observers,
 /// or `purge()` (O10).
-final class OwnerTable: Sendable {
+final class ObjectTable: Sendable {
     typealias Token = OwnedRegistration.Token
 
-    static let shared: OwnerTable = {
+    static let shared: ObjectTable = {
         // SAFETY: functions without a context; each passes on its arguments.
         unsafe OwnerLifetime.listen(
             OwnerLifetime.Listener(
-                willEnd: { object in unsafe OwnerTable.shared.willEnd(object) },
-                didEnd: { context in unsafe OwnerTable.shared.didEnd(context) }))
-        return OwnerTable()
+                willEnd: { object in unsafe ObjectTable.shared.willEnd(object) },
+                didEnd: { context in unsafe ObjectTable.shared.didEnd(context) }))
+        return ObjectTable()
     }()
 
     private final class Shard: Sendable {
-        let records = Locked(HashChains<OwnerRecord>(), rank: .owner)
+        let records = Locked(HashChains<ObjectRecord>(), rank: .owner)
     }
 
     private static let shardBits: UInt64 = 4
     private let shards = (0..<(1 << shardBits)).map { _ in Shard() }
 
     private func shard(of identity: ObjectIdentifier) -> Shard {
-        shards[Int(truncatingIfNeeded: OwnerRecord.hash(identity) &>> (64 &- OwnerTable.shardBits))]
+        let bits = mixedBits(ofAddress: UInt(bitPattern: identity))
+        return shards[Int(truncatingIfNeeded: bits &>> (64 &- ObjectTable.shardBits))]
     }
 
     // MARK: Attaching
@@ -60,8 +61,8 @@ final class OwnerTable: Sendable {
 
     /// Watches a retained object as a sender, for a center; `nil` if the object is being
     /// deinitialised (M5).
-    func watchSender(_ object: AnyObject, for center: CenterCore) -> OwnerRecord? {
-        var watched: OwnerRecord?
+    func watchSender(_ object: AnyObject, for center: CenterCore) -> ObjectRecord? {
+        var watched: ObjectRecord?
         _ = use(object) { record in
             watched = record
             if let known = record.state.senderWatches.firstIndex(where: { $0.center === center }) {
@@ -75,25 +76,25 @@ final class OwnerTable: Sendable {
 
     /// Changes or makes the record of a retained object; false if the object is being
     /// deinitialised.
-    private func use(_ object: AnyObject, _ body: (OwnerRecord) -> Void) -> Bool {
+    private func use(_ object: AnyObject, _ body: (ObjectRecord) -> Void) -> Bool {
         let identity = ObjectIdentifier(object)
         let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
         let shard = shard(of: identity)
-        var made: OwnerRecord?
+        var made: ObjectRecord?
         #if canImport(ObjectiveC)
         // A weak reference to the object calls a method of its class, so no lock is held (R6).
         if shard.records.withLock({ unsafe $0.find(identity) == nil }) {
-            made = OwnerRecord(object, isExact: isExact)
+            made = ObjectRecord(object, isExact: isExact)
             if made == nil { return false }
         }
         #endif
         return shard.records.withLock { records in
-            let record: Unmanaged<OwnerRecord>
+            let record: Unmanaged<ObjectRecord>
             if let known = unsafe records.find(identity) {
                 if unsafe known._withUnsafeGuaranteedRef({ $0.reference.hasEnded }) { return false }
                 unsafe record = known
             } else {
-                guard let made = made ?? OwnerRecord(object, isExact: isExact) else {
+                guard let made = made ?? ObjectRecord(object, isExact: isExact) else {
                     return false
                 }
                 OwnerLifetime.watch(object)
@@ -105,7 +106,7 @@ final class OwnerTable: Sendable {
         }
     }
 
-    func unwatchSender(_ record: OwnerRecord, for center: CenterCore) {
+    func unwatchSender(_ record: ObjectRecord, for center: CenterCore) {
         change(record) { state in
             guard let known = state.senderWatches.firstIndex(where: { $0.center === center }) else {
                 return
@@ -137,7 +138,7 @@ final class OwnerTable: Sendable {
 
     @discardableResult
     private func change<Result: Sendable>(
-        _ record: OwnerRecord, _ body: (inout OwnerRecord.State) -> sending Result
+        _ record: ObjectRecord, _ body: (inout ObjectRecord.State) -> sending Result
     ) -> Result {
         shard(of: record.identity).records.withLock { records in
             let result = body(&record.state)
@@ -164,10 +165,10 @@ final class OwnerTable: Sendable {
     ) {
         // SAFETY: the address is an object's; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        var first: OwnerRecord.State.First = (nil, true)
+        var first: ObjectRecord.State.First = (nil, true)
         var isSender = false
         // Nil if no more than the first observer is to be ended.
-        let kept = shard(of: identity).records.withLock { records -> OwnerRecord? in
+        let kept = shard(of: identity).records.withLock { records -> ObjectRecord? in
             guard let record = unsafe records.find(identity) else { return nil }
             // SAFETY: the table retains the record until the removal, which comes last.
             return unsafe record._withUnsafeGuaranteedRef { record in
@@ -179,7 +180,7 @@ final class OwnerTable: Sendable {
             }
         }
         guard let record = kept else {
-            if let only = first.registration.take() { OwnerTable.end(only) }
+            if let only = first.registration.take() { ObjectTable.end(only) }
             return (nil, 0)
         }
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
@@ -196,10 +197,10 @@ final class OwnerTable: Sendable {
 
     /// Ends an attached observer, and the following ones, one by one: the captures of each are
     /// released before the next one's end. Other threads may end some meanwhile.
-    private func end(_ first: consuming OwnerRecord.State.First, of record: OwnerRecord) {
+    private func end(_ first: consuming ObjectRecord.State.First, of record: ObjectRecord) {
         var next = first
         while let registration = next.registration.take() {
-            OwnerTable.end(registration)
+            ObjectTable.end(registration)
             if !next.isLast { next = change(record) { $0.removeFirst() } }
         }
     }
@@ -208,10 +209,10 @@ final class OwnerTable: Sendable {
     /// been postponed (M5).
     func didEnd(_ context: UnsafeMutableRawPointer) {
         // SAFETY: takes over the reference that `willEnd` retained.
-        endSenderWatches(of: unsafe Unmanaged<OwnerRecord>.fromOpaque(context).takeRetainedValue())
+        endSenderWatches(of: unsafe Unmanaged<ObjectRecord>.fromOpaque(context).takeRetainedValue())
     }
 
-    private func endSenderWatches(of record: OwnerRecord) {
+    private func endSenderWatches(of record: ObjectRecord) {
         for center in change(record, { $0.senderWatches.map(\.center) }) {
             center.endAll(from: record)
         }
@@ -221,7 +222,7 @@ final class OwnerTable: Sendable {
 
     /// Ends the observers of an owner whose end was not seen. At an exact end, the ending thread
     /// does so (O3).
-    func collect(_ record: OwnerRecord) {
+    func noticeEnd(of record: ObjectRecord) {
         guard !record.isExact, record.reference.hasEnded else { return }
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
         end(change(record) { $0.removeFirst() }, of: record)
@@ -231,7 +232,7 @@ final class OwnerTable: Sendable {
     func purge() {
         let records = shards.flatMap { $0.records.withLock(\.elements) }
         for record in records where !record.isExact && record.reference.hasEnded {
-            collect(record)
+            noticeEnd(of: record)
             endSenderWatches(of: record)
         }
     }
@@ -243,175 +244,5 @@ extension OwnerLifetime {
     /// Has no effect where `isExact` holds. Elsewhere an owner's observers also end at the next
     /// post that reaches one. Complexity: O(observers). Any thread; captured values are released on
     /// the calling thread.
-    public static func purge() { OwnerTable.shared.purge() }
-}
-
-// MARK: Records
-
-extension HashChains<OwnerRecord> {
-    /// The record of an object, not retained: the table retains a record until its removal.
-    fileprivate func find(_ identity: ObjectIdentifier) -> Unmanaged<OwnerRecord>? {
-        unsafe find(OwnerRecord.chainHash(identity)) { $0.identity == identity }
-    }
-}
-
-/// The record of one owner or observed sender: in `OwnerTable`, by the object's address.
-///
-/// The record has an unowned reference to its object. The reference reserves the address, and shows
-/// the deallocator hook that there may be a record. An attached registration retains the record;
-/// the object does not.
-///
-/// SAFETY: the shard's lock protects `state` and `next`, and makes accesses exclusive; all else is
-/// constant.
-@safe final class OwnerRecord: Chained, @unchecked Sendable {
-    let reference: OwnerReference<AnyObject>
-    private let type: AnyClass
-    /// Whether the object's end is seen at once.
-    let isExact: Bool
-    /// Protected by the shard's lock.
-    @safe @exclusivity(unchecked) var state = State()
-    /// Protected by the shard's lock.
-    @safe @exclusivity(unchecked) var next: OwnerRecord?
-
-    init?(_ object: AnyObject, isExact: Bool) {
-        if isBeingDeinitialised(object) { return nil }
-        reference = OwnerReference(object)
-        type = Swift.type(of: object)
-        self.isExact = isExact
-    }
-
-    var identity: ObjectIdentifier {
-        // SAFETY: the address is an object's; only its identity is used.
-        unsafe unsafeBitCast(reference.address, to: ObjectIdentifier.self)
-    }
-
-    /// A multiplication spreads addresses. The upper bits of the product are well mixed: the
-    /// highest bits choose a shard, the remaining upper bits a chain.
-    static func hash(_ identity: ObjectIdentifier) -> UInt64 {
-        UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
-    }
-
-    static func chainHash(_ identity: ObjectIdentifier) -> UInt {
-        UInt(truncatingIfNeeded: hash(identity) >> 28)
-    }
-
-    var hash: UInt { OwnerRecord.chainHash(identity) }
-
-    var typeName: String { "\(type)" }
-
-    /// The object's type and address. Does not retain the object.
-    var instance: String { describeInstance(of: typeName, at: identity) }
-
-    func description(as role: String) -> String {
-        reference.hasEnded ? "a deallocated \(role)" : instance
-    }
-
-    struct State {
-        var attachments = AttachmentList()
-        /// The centers with observers of this object as a sender, each with the number of its
-        /// observers.
-        var senderWatches: [(center: CenterCore, count: Int)] = []
-
-        /// An attached observer, removed and with its state closed, and whether no other observer
-        /// is left.
-        typealias First = (registration: OwnedRegistration?, isLast: Bool)
-
-        mutating func removeFirst() -> First { (attachments.removeFirst(), attachments.isEmpty) }
-
-        var isUnused: Bool { attachments.isEmpty && senderWatches.isEmpty }
-    }
-}
-
-/// The observers of one owner, in order of attachment: a list through their registrations, so
-/// attaching allocates nothing. Every operation is O(1), except the list of all tokens.
-///
-/// SAFETY: the shard's lock protects the list; `last` is in the list, which retains its elements.
-@safe struct AttachmentList {
-    typealias Token = OwnedRegistration.Token
-
-    private var first: OwnedRegistration?
-    private var last: Unmanaged<OwnedRegistration>?
-
-    var isEmpty: Bool { first == nil }
-
-    mutating func append(
-        _ token: (any Token)?, as registration: OwnedRegistration, of owner: OwnerRecord
-    ) {
-        unsafe registration.owner = .passRetained(owner)
-        registration.token = token
-        unsafe registration.previous = last
-        if let last = unsafe last {
-            unsafe last._withUnsafeGuaranteedRef { $0.next = registration }
-        }
-        unsafe last = .passUnretained(registration)
-        if first == nil { first = registration }
-        checkInvariants()
-    }
-
-    /// Removes an observer, if the list has the observer. The caller retains the registration.
-    mutating func remove(_ registration: OwnedRegistration) -> (any Token)? {
-        guard registration.isListed else { return nil }
-        unlink(registration)
-        return registration.token.take()
-    }
-
-    private mutating func unlink(_ registration: OwnedRegistration) {
-        let next = registration.next.take()
-        if let next {
-            unsafe next.previous = registration.previous
-        } else {
-            unsafe last = registration.previous
-        }
-        if let previous = unsafe registration.previous {
-            unsafe previous._withUnsafeGuaranteedRef { $0.next = next }
-        } else {
-            first = next
-        }
-        unsafe registration.previous = .passUnretained(registration)
-        checkInvariants()
-    }
-
-    /// Checks, in debug builds, that each registration's `previous` is the one before it, and that
-    /// `last` ends the list.
-    func checkInvariants() {
-        #if DEBUG
-        var previous: OwnedRegistration?
-        var next = first
-        var count = 0
-        while let registration = next {
-            guard count < checkedSize else { return }
-            // SAFETY: the list retains its elements.
-            let isLinked = unsafe registration.previous?.takeUnretainedValue() === previous
-            assert(isLinked, "The links of an owner's list differ.")
-            previous = registration
-            next = registration.next
-            count += 1
-        }
-        // SAFETY: the list retains its last element.
-        let isLast = unsafe last?.takeUnretainedValue() === previous
-        assert(isLast, "An owner's list ends elsewhere than at its last element.")
-        #endif
-    }
-
-    /// Removes the first observer whose state is open, and closes the state. Closed registrations
-    /// are also removed. The removal is never their last release, under a lock: the center or the
-    /// closing call retains a closed registration until its end is complete (R8).
-    mutating func removeFirst() -> OwnedRegistration? {
-        while let registration = first {
-            unlink(registration)
-            guard registration.close() else { continue }
-            return registration
-        }
-        return nil
-    }
-
-    /// The observers as tokens for their users. A registration without a token is no observer.
-    var tokens: [any Token] { sequence(first: first, next: { $0?.next }).compactMap { $0?.token } }
-
-    /// The registrations of tasks, loops and closures.
-    var work: [Unowned<Registration>] {
-        sequence(first: first, next: { $0?.next }).compactMap { registration in
-            registration?.workHook == nil ? nil : registration.map { Unowned($0) }
-        }
-    }
+    public static func purge() { ObjectTable.shared.purge() }
 }

@@ -1,0 +1,100 @@
+internal import Foundation
+internal import Synchronization
+
+/// The part of a post that reaches an observer.
+enum PostStep {
+    /// The first of two parts: no handler is called, and the blocks are submitted at the end.
+    case collecting
+    /// The second of two parts: the handlers of the posting thread are called.
+    case calling
+    /// A post in one part, to one observer.
+    case whole
+    /// An unmuting, which delivers the kept notification as if posted now.
+    case unmuting
+}
+
+/// One post on its way: the handlers that the post calls itself, and the notification that waits.
+///
+/// A post first reaches all observers, in registration order. Then the post submits the blocks, and
+/// then calls the handlers of the posting thread. So a handler that waits for a queue finds the
+/// deliveries there (M3).
+/// SAFETY: `calls` does not retain the registrations; the epoch guard of the post keeps the
+/// registrations' memory.
+@safe struct Post: ~Copyable {
+    /// The observers whose handlers run on the posting thread, in registration order.
+    var calls = unsafe ContiguousArray<Unmanaged<Registration>>()
+    var effects = Effects()
+    /// The stored notification, shared by all observers of the post.
+    private var stored: StoredNotification?
+    /// Whether the notification was examined for objects that are being deinitialised (X3).
+    private var isExamined: Bool
+    /// The number of the post, made for the first observer that the post waits for.
+    private var number: PostNumber?
+
+    init(stored: StoredNotification? = nil) {
+        self.stored = stored
+        isExamined = stored != nil
+    }
+
+    /// Looks for objects that are being deinitialised, once. Called with no lock held, because an
+    /// object may be asked.
+    @inline(__always)
+    mutating func examine(_ notification: borrowing Notification) {
+        if isExamined { return }
+        isExamined = true
+        if let scrubbed = notification.scrubbed {
+            stored = StoredNotification(scrubbed)
+        }
+    }
+
+    /// A delivery of the post to an observer. `waitsSince`: the moment, in a trace.
+    mutating func delivery(
+        of notification: Notification, waitsSince: Event.Moment
+    ) -> DeliveryQueue.Delivery {
+        let number = number ?? PostNumber.next()
+        self.number = number
+        return DeliveryQueue.Delivery(
+            stored: store(notification), postNumber: number, waitsSince: waitsSince)
+    }
+
+    private mutating func store(_ notification: Notification) -> StoredNotification {
+        if let stored { return stored }
+        let made = StoredNotification(notification)
+        stored = made
+        return made
+    }
+
+    /// Calls `body` with the post, but without the notification that the other observers share.
+    mutating func withOwnNotification(_ body: (inout Post) -> Void) {
+        let sharedNotification = stored
+        let sharedIsExamined = isExamined
+        stored = nil
+        isExamined = false
+        body(&self)
+        stored = sharedNotification
+        isExamined = sharedIsExamined
+    }
+}
+
+/// The number of a post in posting order, among the posts of all centers that had to wait (D6, D9).
+struct PostNumber: Comparable, Sendable {
+    private let number: UInt64
+
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> PostNumber {
+        PostNumber(number: last.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    static func < (one: PostNumber, other: PostNumber) -> Bool { one.number < other.number }
+}
+
+/// A notification that waits, as an object: a reference long, and shared by all observers of a
+/// post.
+/// SAFETY: the notification never changes. The notification passes from the posting thread to the
+/// targets, as a user of Foundation's `queue:` expects.
+final class StoredNotification: @unchecked Sendable {
+    let notification: Notification
+
+    init(_ notification: Notification) { self.notification = notification }
+}

@@ -1,0 +1,83 @@
+internal import COwnerLifetime
+internal import Synchronization
+
+/// One call of an async handler, from the beginning of its delivery until its return (R2); also the
+/// run of an owner's task.
+///
+/// The call may change threads, so has no hazard pointer. The call retains its registration:
+/// waiters await its address. The tasks that a handler starts inherit the object, and may keep it
+/// after the return. So the return releases the registration and the work.
+///
+/// SAFETY: only the task of the call reads or writes `work` and `registration`; the lock of
+/// `underWay` protects `next`; the other properties never change.
+final class AsyncRun: Chained, @unchecked Sendable {
+    /// The call of a handler, on the handler's actor.
+    typealias Work = @Sendable (isolated (any Actor)?) async -> Void
+
+    /// The call around the current task. The task is the handler's own, a child task, or a task
+    /// started by the handler.
+    @TaskLocal static var current: AsyncRun?
+
+    /// The calls under way, by the addresses of their registrations. An observer has at most one
+    /// call at a time (P4).
+    private static let underWay = Locked(HashChains<AsyncRun>())
+
+    /// Protected by the lock of `underWay`.
+    var next: AsyncRun?
+    private(set) var registration: (any AnyObject & Sendable)?
+    private let address: UInt
+    /// The call whose task started this call, if any: a task of an owner inherits it.
+    private let outer = current
+    private var work: Work?
+
+    /// Begins a call, on a thread whose hazard pointer is the registration, or before other threads
+    /// know the registration.
+    init(of registration: any AnyObject & Sendable, _ work: Work? = nil) {
+        self.registration = registration
+        address = UInt(bitPattern: ObjectIdentifier(registration))
+        self.work = work
+        AsyncRun.underWay.withLock { _ = unsafe $0.insert(self) }
+    }
+
+    /// Calls the handler, releases the arguments, and ends the call. Called once.
+    ///
+    /// All steps run on the handler's actor. So the actor releases the owner, the notification
+    /// (O9), and the captures if the call is their last holder.
+    func perform(on actor: isolated (any Actor)?) async {
+        await AsyncRun.$current.withValue(self) {
+            await work?(actor)
+            // A `deinit` that waits for the observer is part of the call.
+            work = nil
+        }
+        end()
+    }
+
+    /// Ends the call. Called once, by its task.
+    func end() {
+        let removed = AsyncRun.underWay.withLock { $0.remove(self) }
+        withExtendedLifetime(removed) {}
+        if tether_is_awaited(address) { HandlerWait.handlerReturned(address) }
+        registration = nil
+    }
+
+    /// The call, and the calls around it.
+    var andOuter: some Sequence<AsyncRun> { sequence(first: self, next: \.outer) }
+
+    /// Whether the current task belongs to the registration's call under way.
+    static func isCurrent(for registration: UInt) -> Bool {
+        guard let current, let call = underWay(for: registration) else { return false }
+        return current.andOuter.contains { $0 === call }
+    }
+
+    /// The registration's call under way.
+    static func underWay(for registration: UInt) -> AsyncRun? {
+        underWay.withLock { runs in
+            // SAFETY: the table retains the run until the caller does.
+            unsafe runs.find(
+                chainHash(ofAddress: registration), where: { $0.address == registration })?
+                .takeUnretainedValue()
+        }
+    }
+
+    var hash: UInt { chainHash(ofAddress: address) }
+}
