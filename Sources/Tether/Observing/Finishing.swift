@@ -18,7 +18,9 @@ private struct Finishing {
     func wait() -> NotificationObserver.WaitResult {
         var result = NotificationObserver.WaitResult.finished
         for reference in references {
-            let hasEnded = HandlerWait.wait(for: reference.address) { reference.isEnded }
+            let hasEnded = HandlerWait.wait(for: reference.registrationAddress) {
+                reference.isEnded
+            }
             if !hasEnded { result = .wouldDeadlock }
         }
         return result
@@ -42,7 +44,7 @@ private struct Finishing {
     private static func end(of reference: Unowned<Registration>) async -> Bool {
         await withCheckedContinuation { continuation in
             let canEnd = HandlerWait.whenReturned(
-                reference.address, hasEnded: { reference.isEnded },
+                reference.registrationAddress, hasEnded: { reference.isEnded },
                 resume: { continuation.resume(returning: true) })
             if !canEnd { continuation.resume(returning: false) }
         }

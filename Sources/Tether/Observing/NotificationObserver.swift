@@ -107,9 +107,9 @@ internal import Synchronization
 
     /// Ends the observer. Returns what to wait for; `nil` if the registration was deallocated,
     /// after its handlers.
-    private func cancelled() -> UInt? {
+    private func cancelled() -> RegistrationAddress? {
         cancel()
-        if let reference, !reference.hasEnded { return reference.address }
+        if let reference, !reference.hasEnded { return reference.registrationAddress }
         // Makes the handlers' stores visible, because the runtime reads the reference count without
         // an order.
         atomicMemoryFence(ordering: .acquiring)

@@ -25,7 +25,7 @@ final class AsyncRun: Chained, @unchecked Sendable {
     /// Protected by the lock of `underWay`.
     var next: AsyncRun?
     private(set) var registration: (any AnyObject & Sendable)?
-    private let address: UInt
+    private let address: RegistrationAddress
     /// The call whose task started this call, if any: a task of an owner inherits it.
     private let outer = current
     private var work: Work?
@@ -34,7 +34,7 @@ final class AsyncRun: Chained, @unchecked Sendable {
     /// know the registration.
     init(of registration: any AnyObject & Sendable, _ work: Work? = nil) {
         self.registration = registration
-        address = UInt(bitPattern: ObjectIdentifier(registration))
+        address = RegistrationAddress(of: registration)
         self.work = work
         AsyncRun.underWay.withLock { _ = unsafe $0.insert(self) }
     }
@@ -56,7 +56,7 @@ final class AsyncRun: Chained, @unchecked Sendable {
     func end() {
         let removed = AsyncRun.underWay.withLock { $0.remove(self) }
         withExtendedLifetime(removed) {}
-        if tether_is_awaited(address) { HandlerWait.handlerReturned(address) }
+        if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) }
         registration = nil
     }
 
@@ -64,20 +64,20 @@ final class AsyncRun: Chained, @unchecked Sendable {
     var andOuter: some Sequence<AsyncRun> { sequence(first: self, next: \.outer) }
 
     /// Whether the current task belongs to the registration's call under way.
-    static func isCurrent(for registration: UInt) -> Bool {
+    static func isCurrent(for registration: RegistrationAddress) -> Bool {
         guard let current, let call = underWay(for: registration) else { return false }
         return current.andOuter.contains { $0 === call }
     }
 
     /// The registration's call under way.
-    static func underWay(for registration: UInt) -> AsyncRun? {
+    static func underWay(for registration: RegistrationAddress) -> AsyncRun? {
         underWay.withLock { runs in
             // SAFETY: the table retains the run until the caller does.
             unsafe runs.find(
-                chainHash(ofAddress: registration), where: { $0.address == registration })?
+                chainHash(ofAddress: registration.bits), where: { $0.address == registration })?
                 .takeUnretainedValue()
         }
     }
 
-    var hash: UInt { chainHash(ofAddress: address) }
+    var hash: UInt { chainHash(ofAddress: address.bits) }
 }

@@ -16,7 +16,7 @@ enum HandlerWait {
     private typealias Execution = any AnyObject & Sendable
 
     private struct Waiter: Sendable {
-        let registration: UInt
+        let registration: RegistrationAddress
         /// The executions around the waiter. The waiter does not wait for its own executions.
         let own: [Execution]
         /// Whether the registration will start no further handler; asked under the lock. Always
@@ -44,12 +44,12 @@ enum HandlerWait {
     }
 
     /// By awaited registration, so a return costs nothing for the waiters of other registrations.
-    private static let waiters = Locked<[UInt: [Waiter]]>([:], rank: .waiters)
+    private static let waiters = Locked<[RegistrationAddress: [Waiter]]>([:], rank: .waiters)
 
     /// Waits until `hasEnded` is true and the registration's handlers on other threads have
     /// returned. False if the wait would close a cycle.
     static func wait(
-        for registration: UInt, hasEnded: @escaping @Sendable () -> Bool = { true }
+        for registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true }
     ) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let own = [ThreadRecord.current] + ownRun
@@ -62,7 +62,7 @@ enum HandlerWait {
     /// Calls `resume` when `hasEnded` is true and no handler of the registration runs, except the
     /// async handler of the current task. False, without a call, if the wait would close a cycle.
     static func whenReturned(
-        _ registration: UInt, hasEnded: @escaping @Sendable () -> Bool = { true },
+        _ registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true },
         resume: @escaping @Sendable () -> Void
     ) -> Bool {
         add(
@@ -72,7 +72,7 @@ enum HandlerWait {
 
     /// Called after a handler's return and after a registration's end, if `tether_is_awaited`.
     /// Resumes the waiters that await nothing any more.
-    static func handlerReturned(_ registration: UInt) {
+    static func handlerReturned(_ registration: RegistrationAddress) {
         let resumed = waiters.withLock { waiters -> [Waiter] in
             guard let waiting = waiters[registration] else { return [] }
             // Read once: handlers may return meanwhile, and each waiter must be in exactly one of
@@ -95,17 +95,19 @@ enum HandlerWait {
     }
 
     /// Whether a thread or a task waits for a registration's handlers.
-    static func isAwaited(_ registration: UInt) -> Bool {
+    static func isAwaited(_ registration: RegistrationAddress) -> Bool {
         waiters.withLock { $0[registration] != nil }
     }
 
     /// Whether a handler of a registration is running, without a fence: a handler just begun
     /// elsewhere may be missed.
-    static func isRunning(_ registration: UInt) -> Bool { !executions(of: registration).isEmpty }
+    static func isRunning(_ registration: RegistrationAddress) -> Bool {
+        !executions(of: registration).isEmpty
+    }
 
     private static var ownRun: [Execution] { AsyncRun.current.map { Array($0.andOuter) } ?? [] }
 
-    private static func executions(of registration: UInt) -> [Execution] {
+    private static func executions(of registration: RegistrationAddress) -> [Execution] {
         // Threads first, because an async call begins before its thread clears the hazard pointer.
         let threads: [Execution] = EpochGuard.threads(calling: registration)
         return threads + (AsyncRun.underWay(for: registration).map { [$0] } ?? [])
@@ -115,7 +117,7 @@ enum HandlerWait {
     /// cycle, and never return.
     private static func add(_ waiter: Waiter) -> Bool {
         let (isOver, wouldDeadlock) = waiters.withLock { waiters in
-            tether_begin_awaiting(waiter.registration)
+            tether_begin_awaiting(waiter.registration.bits)
             EpochGuard.fenceOthers()
             let executions = executions(of: waiter.registration)
             let isOver = waiter.isOver(executions)
@@ -135,7 +137,7 @@ enum HandlerWait {
     /// Whether an awaited execution waits for the waiter's own executions, directly or through
     /// others.
     private static func closesCycle(
-        _ waiter: Waiter, _ awaited: [Execution], _ waiters: [UInt: [Waiter]]
+        _ waiter: Waiter, _ awaited: [Execution], _ waiters: [RegistrationAddress: [Waiter]]
     ) -> Bool {
         guard !waiter.own.isEmpty else { return false }
         var (pending, seen) = (awaited, Set<ObjectIdentifier>())

@@ -55,16 +55,12 @@ internal import Synchronization
 /// The guard of one post, or of one block of a target, while the post or the block is under way.
 /// SAFETY: `outer` and `next` point to guards, and guards and records are never freed.
 @safe struct EpochGuard: ~Copyable {
-    /// The `center` of a target's block, a foreign center's call or an unmuting: each keeps its
-    /// registrations, and needs no epoch.
-    static let noCenter: UInt = 1
-
-    /// The address of the center of the post; 0 while the guard is free.
+    /// The bits of the address of the post's center; 0 while the guard is free.
     let center = Atomic<UInt>(0)
     /// The center's epoch when the post began.
     let epoch = Atomic<UInt64>(0)
-    /// The hazard pointer: the address of the registration that is about to be called, or is
-    /// running; or 0.
+    /// The hazard pointer: the bits of the address of the registration that is about to be called,
+    /// or is running; or 0.
     let registration = Atomic<UInt>(0)
     /// The guard of a post inside of this post. Set once, by the guard's thread.
     let next = unsafe Atomic<UnsafeMutablePointer<EpochGuard>?>(nil)
@@ -80,20 +76,22 @@ internal import Synchronization
     }
 
     @inline(__always)
-    func begin(center: UInt, epoch: UInt64) {
+    func begin(center: CenterAddress, epoch: UInt64) {
         // Release, for a thread that reads this epoch: the effects of the guard's previous post
         // happened before.
         self.epoch.store(epoch, ordering: .releasing)
         // Sequentially consistent: a thread that misses the store has removed its object before the
         // slots are read.
-        self.center.store(center, ordering: .sequentiallyConsistent)
+        self.center.store(center.bits, ordering: .sequentiallyConsistent)
     }
 
     /// Sets the hazard pointer to the next registration to be called, after the call of the
     /// previous registration.
     @inline(__always)
-    func setHazardPointer(_ registration: UInt, after previous: UInt = 0) {
-        self.registration.publish(registration)
+    func setHazardPointer(
+        _ registration: RegistrationAddress, after previous: RegistrationAddress = .none
+    ) {
+        self.registration.publish(registration.bits)
         if tether_needs_attention() { EpochGuard.attend(after: previous) }
     }
 
@@ -102,14 +100,16 @@ internal import Synchronization
         let previous = registration.load(ordering: .relaxed)
         registration.publish(0)
         center.publish(0)
-        if tether_needs_attention() { EpochGuard.attend(after: previous) }
+        if tether_needs_attention() {
+            EpochGuard.attend(after: RegistrationAddress(bits: previous))
+        }
     }
 
     /// Fences where posts must fence, and resumes the threads that wait for the returned handler.
     @inline(never)
-    private static func attend(after registration: UInt) {
+    private static func attend(after registration: RegistrationAddress) {
         if tether_posters_fence() { atomicMemoryFence(ordering: .sequentiallyConsistent) }
-        if tether_is_awaited(registration) { HandlerWait.handlerReturned(registration) }
+        if tether_is_awaited(registration.bits) { HandlerWait.handlerReturned(registration) }
     }
 
     // MARK: Reading the guards of all threads
@@ -127,13 +127,13 @@ internal import Synchronization
 
     /// The earliest epoch of a center's posts under way, and whether another thread has such a
     /// post.
-    static func earliest(on center: UInt) -> (epoch: UInt64, isElsewhere: Bool)? {
+    static func earliest(on center: CenterAddress) -> (epoch: UInt64, isElsewhere: Bool)? {
         var earliest: UInt64?
         var isElsewhere = false
         // SAFETY: only addresses are compared.
         let own = unsafe tether_thread_record()
         GuardTable.shared.forEachUsed { epochGuard in
-            if epochGuard.center.load(ordering: .acquiring) == center {
+            if epochGuard.center.load(ordering: .acquiring) == center.bits {
                 // Acquire: see `begin`.
                 earliest = min(earliest ?? .max, epochGuard.epoch.load(ordering: .acquiring))
                 if unsafe epochGuard.record.toOpaque() != own { isElsewhere = true }
@@ -142,23 +142,25 @@ internal import Synchronization
         return earliest.map { ($0, isElsewhere) }
     }
 
-    static func hazardPointers(on center: UInt) -> [UInt] {
-        var hazardPointers: [UInt] = []
+    static func hazardPointers(on center: CenterAddress) -> [RegistrationAddress] {
+        var hazardPointers: [RegistrationAddress] = []
         GuardTable.shared.forEachUsed { epochGuard in
-            if epochGuard.center.load(ordering: .acquiring) == center {
+            if epochGuard.center.load(ordering: .acquiring) == center.bits {
                 // Acquire: a handler's stores into its captures happened before the release of the
                 // captures.
-                hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))
+                let bits = epochGuard.registration.load(ordering: .acquiring)
+                hazardPointers.append(RegistrationAddress(bits: bits))
             }
         }
         return hazardPointers
     }
 
     /// The threads that are calling a registration, once for each call.
-    static func threads(calling registration: UInt) -> [ThreadRecord] {
+    static func threads(calling registration: RegistrationAddress) -> [ThreadRecord] {
         var threads: [ThreadRecord] = []
         GuardTable.shared.forEachUsed { epochGuard in
-            guard epochGuard.registration.load(ordering: .acquiring) == registration else { return }
+            let bits = epochGuard.registration.load(ordering: .acquiring)
+            guard bits == registration.bits else { return }
             // SAFETY: a record is never freed.
             unsafe threads.append(epochGuard.record.takeUnretainedValue())
         }
@@ -269,7 +271,7 @@ struct Reclamation: ~Copyable, Sendable {
     /// Retires objects removed from a center, and a registration whose state is closed. Returns the
     /// objects that no post may still read, to be released without the lock.
     func retire(
-        _ objects: [Object], and registration: Object? = nil, of center: UInt,
+        _ objects: [Object], and registration: Object? = nil, of center: CenterAddress,
         in garbage: inout Garbage
     ) -> [Object] {
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
@@ -278,7 +280,7 @@ struct Reclamation: ~Copyable, Sendable {
         newestGarbage.store(now, ordering: .sequentiallyConsistent)
         if EpochGuard.earliest(on: center)?.isElsewhere == true { EpochGuard.fenceOthers() }
         guard let registration else { return expired(in: &garbage, of: center) }
-        if EpochGuard.hazardPointers(on: center).contains(Reclamation.address(of: registration)) {
+        if EpochGuard.hazardPointers(on: center).contains(RegistrationAddress(of: registration)) {
             garbage.called.append((now, registration))
             return expired(in: &garbage, of: center)
         }
@@ -288,12 +290,12 @@ struct Reclamation: ~Copyable, Sendable {
     /// Removes and returns the garbage that no post may still read, to be released without the
     /// lock. Called by an ended post of the epoch `since`. Registrations that ended in an earlier
     /// epoch are left to the posts that call them.
-    func collect(_ garbage: inout Garbage, of center: UInt, since: UInt64) -> [Object] {
+    func collect(_ garbage: inout Garbage, of center: CenterAddress, since: UInt64) -> [Object] {
         var released: [Object] = []
         if !garbage.called.isEmpty {
             let called = Set(EpochGuard.hazardPointers(on: center))
             let isLeft = { (epoch: UInt64, object: Object) in
-                epoch < since || called.contains(Reclamation.address(of: object))
+                epoch < since || called.contains(RegistrationAddress(of: object))
             }
             released = garbage.called.filter { !isLeft($0.epoch, $0.object) }.map(\.object)
             garbage.called.removeAll { !isLeft($0.epoch, $0.object) }
@@ -301,12 +303,8 @@ struct Reclamation: ~Copyable, Sendable {
         return released + expired(in: &garbage, of: center)
     }
 
-    private static func address(of object: Object) -> UInt {
-        UInt(bitPattern: ObjectIdentifier(object))
-    }
-
     /// Removes and returns the objects that were removed before the earliest post under way began.
-    private func expired(in garbage: inout Garbage, of center: UInt) -> [Object] {
+    private func expired(in garbage: inout Garbage, of center: CenterAddress) -> [Object] {
         let earliest = EpochGuard.earliest(on: center)?.epoch ?? .max
         let firstKept =
             garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex

@@ -78,7 +78,7 @@ internal import Synchronization
     /// a block.
     @inline(__always)
     static func withGuard(
-        center: UInt, epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
+        center: CenterAddress, epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
     ) {
         let isFirst = unsafe tether_thread_record() == nil
         // SAFETY: records and guards are never freed.
@@ -118,13 +118,15 @@ internal import Synchronization
         }
     }
 
-    /// The registrations that the thread is calling, the outermost first; 0 for a post without a
-    /// call yet.
-    var calledRegistrations: [UInt] {
+    /// The registrations that the thread is calling, the outermost first; `.none` for a post without
+    /// a call yet.
+    var calledRegistrations: [RegistrationAddress] {
         // SAFETY: guards are never freed.
         let guards = unsafe sequence(first: firstFree) { unsafe $0.pointee.outer }.dropFirst()
-        return unsafe guards.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }
-            .reversed()
+        let addresses = unsafe guards.map {
+            RegistrationAddress(bits: unsafe $0.pointee.registration.load(ordering: .relaxed))
+        }
+        return addresses.reversed()
     }
 
     // MARK: Objects with the thread's lifetime

@@ -36,7 +36,7 @@ struct Publication: Modelled {
             "lastAdded.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
-            "slots[index].store(UInt64(registration.address), ordering: .releasing)",
+            "slots[index].store(UInt64(registration.address.bits), ordering: .releasing)",
             "slots[index].load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/NameCache.swift",

@@ -108,7 +108,7 @@ import Testing
         async throws
     {
         let (log, center, runs) = (log, center, AsyncGate())
-        let (addresses, tokens) = (Box<[UInt]>([]), Box<[NotificationObserver]>([]))
+        let (addresses, tokens) = (Box<[RegistrationAddress]>([]), Box<[NotificationObserver]>([]))
         tokens.set([
             center.observe(.sample) { _ in
                 runs.open()

@@ -35,7 +35,7 @@ import Testing
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { log.add($0.number) }
         queue.suspend()
         center.post(.sample, number: 1)
-        let registration = token.registration?.address ?? 0
+        let registration = token.registration?.address ?? .none
         let finished = Task { await token.finish() }
         #expect(await isWaitedFor(registration))
         center.post(.sample, number: 2)
@@ -73,7 +73,7 @@ import Testing
             log.add("\(token.value?.finish() as Any)")
             ended.open()
         }
-        let registration = token.value?.registration?.address ?? 0
+        let registration = token.value?.registration?.address ?? .none
         while !HandlerWait.isAwaited(registration) { sched_yield() }
         goOn.open()
         ended.pass()
@@ -133,7 +133,7 @@ import Testing
             log.add("handled")
         }
         center.post(.sample)
-        let registration = token.registration?.address ?? 0
+        let registration = token.registration?.address ?? .none
         let finished = Task { await token.finish() }
         #expect(await isWaitedFor(registration))
         finished.cancel()
@@ -209,7 +209,7 @@ import Testing
         let token = center.observe(.sample) { _ in log.add("kept") }
         token.mute(keepingNewest: true)
         center.post(.sample)
-        let registration = token.registration?.address ?? 0
+        let registration = token.registration?.address ?? .none
         let finished = Task { await token.finish() }
         #expect(await isWaitedFor(registration))
         token.unmute()
@@ -243,7 +243,7 @@ import Testing
         }
         center.post(.sample)
         await begun.pass()
-        let registration = token.registration?.address ?? 0
+        let registration = token.registration?.address ?? .none
         let finished = Task { await token.finish() }
         #expect(await isWaitedFor(registration))
         #expect(token.isActive)
@@ -266,7 +266,7 @@ import Testing
         }
         center.post(.sample)
         await begun.pass()
-        let registration = token.registration?.address ?? 0
+        let registration = token.registration?.address ?? .none
         let finished = Task { await token.finish() }
         #expect(await isWaitedFor(registration))
         finished.cancel()

@@ -41,7 +41,7 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
 }
 
 /// Whether someone comes in time to wait for a registration's handlers.
-func isWaitedFor(_ registration: UInt) async -> Bool {
+func isWaitedFor(_ registration: RegistrationAddress) async -> Bool {
     await inTime {
         while !HandlerWait.isAwaited(registration), !Task.isCancelled { await Task.yield() }
     }

@@ -54,7 +54,7 @@ import Testing
             isRunning.open()
             mayReturn[notification.number].pass()
         }
-        let address = token.registration?.address ?? 0
+        let address = token.registration?.address ?? .none
         let firstHasReturned = Gate()
         onThreads(
             {

@@ -8,7 +8,9 @@ import Testing
     func `R2 a hazard pointer leads to a handler while it runs, and not when it has returned`()
         throws
     {
-        let (center, addresses, looks) = (ObserverCenter(), Box<[UInt]>([]), Log<[Int]>())
+        let (center, addresses, looks) = (
+            ObserverCenter(), Box<[RegistrationAddress]>([]), Log<[Int]>()
+        )
         @Sendable func look() {
             looks.add(addresses.value.map { EpochGuard.threads(calling: $0).count })
         }

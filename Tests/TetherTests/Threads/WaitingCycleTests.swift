@@ -46,7 +46,9 @@ import Testing
     func `R2 a wait for a handler that waits for one's own is refused before anyone stands still`()
         async throws
     {
-        let (center, addresses, results) = (ObserverCenter(), Box<[UInt]>([]), Log<Bool>())
+        let (center, addresses, results) = (
+            ObserverCenter(), Box<[RegistrationAddress]>([]), Log<Bool>()
+        )
         let (isRunning, isWaiting, mayReturn, isDone) = (
             AsyncGate(), AsyncGate(), AsyncGate(), AsyncGate()
         )

@@ -14,7 +14,10 @@ struct Block: Sendable {
         let pending: Unmanaged<PendingDeliveries>
         let number: UInt64
 
-        func deliver(after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
+        func deliver(
+            after previous: inout RegistrationAddress,
+            at epochGuard: UnsafeMutablePointer<EpochGuard>
+        ) {
             unsafe pending._withUnsafeGuaranteedRef {
                 unsafe $0.deliver(number, after: &previous, at: epochGuard)
             }
@@ -45,8 +48,8 @@ struct Block: Sendable {
                 other.markLate()
             }
         }
-        unsafe ThreadRecord.withGuard(center: EpochGuard.noCenter, epoch: 0) { epochGuard in
-            var previous: UInt = 0
+        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
+            var previous = RegistrationAddress.none
             unsafe first.deliver(after: &previous, at: epochGuard)
             for other in others {
                 unsafe other.deliver(after: &previous, at: epochGuard)

@@ -41,8 +41,8 @@ extension PendingDeliveries {
             guard pending.unmute(by: muter, &effects, &calls) else { return false }
         }
         effects.perform()
-        unsafe ThreadRecord.withGuard(center: EpochGuard.noCenter, epoch: 0) { epochGuard in
-            var previous: UInt = 0
+        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
+            var previous = RegistrationAddress.none
             for call in calls {
                 unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)
             }

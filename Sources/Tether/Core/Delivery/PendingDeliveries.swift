@@ -238,7 +238,7 @@ final class PendingDeliveries: Sendable {
     /// Makes the deliveries of a block, and of blocks that begin meanwhile. The hazard pointer was
     /// `previous`.
     func deliver(
-        _ number: UInt64, after previous: inout UInt,
+        _ number: UInt64, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         var next: Call?

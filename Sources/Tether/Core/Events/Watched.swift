@@ -5,7 +5,7 @@ internal import Synchronization
 /// retained.
 package final class WatchedRegistration: Sendable, Identifiable {
     /// Unique while this object lives, because `registration` keeps the memory of the registration.
-    package typealias ID = UInt
+    package typealias ID = RegistrationAddress
 
     package let id: ID
     package let name: Notification.Name?

@@ -165,7 +165,7 @@ internal import Synchronization
     }
 
     func set(_ registration: Registration, at index: Int) {
-        unsafe slots[index].store(UInt64(registration.address), ordering: .releasing)
+        unsafe slots[index].store(UInt64(registration.address.bits), ordering: .releasing)
         if registration.isRouted {
             registration.noteCountedAsRouted()
             changeRoutedCount(by: 1)

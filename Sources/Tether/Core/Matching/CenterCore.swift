@@ -17,7 +17,7 @@ internal import Synchronization
 /// SAFETY: the constants never change; all other fields are atomic or protected by the lock.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
-    private static let all = Locked<[UInt: Unowned<CenterCore>]>([:])
+    private static let all = Locked<[CenterAddress: Unowned<CenterCore>]>([:])
     /// All cores that are not deallocated, retained.
     static var living: [CenterCore] { all.withLock { Array($0.values) }.compactMap(\.retained) }
     /// The number of this center. No other center gets it.
@@ -86,8 +86,7 @@ internal import Synchronization
     }
 
     /// The core's identity in epoch guards.
-    /// SAFETY: the address is only compared, never read through.
-    var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+    var address: CenterAddress { CenterAddress(of: self) }
 
     // MARK: Adding and removing
 
@@ -205,7 +204,7 @@ internal import Synchronization
     func close() {
         state.withLock { $0.isClosed = true }
         for registration in registrations() where CenterCore.endOrphaned(registration) {
-            RegistrationWatch.report(.released(registration.address))
+            RegistrationWatch.report(.released(registration.registrationAddress))
         }
     }
 
@@ -467,7 +466,7 @@ extension CenterCore {
     /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
     static func deliver(_ notification: Notification, to registration: Unowned<Registration>) {
         guard let registration = registration.retained else { return }
-        unsafe ThreadRecord.withGuard(center: EpochGuard.noCenter, epoch: 0) { epochGuard in
+        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
             unsafe epochGuard.pointee.setHazardPointer(registration.address)
             if Events.areTraced {
                 let begun = Events.report(.post(notification.name))
@@ -491,7 +490,7 @@ extension CenterCore {
                 unsafe bucket.forEachRegistration(body)
             }
         }
-        var previous: UInt = 0
+        var previous = RegistrationAddress.none
         unsafe bucket.forEachRegistration { registration in
             unsafe callInline(
                 registration, with: notification, stored: stored, after: &previous, at: epochGuard)
@@ -510,7 +509,7 @@ extension CenterCore {
                 unsafe pair.forEachRegistration(body)
             }
         }
-        var previous: UInt = 0
+        var previous = RegistrationAddress.none
         unsafe pair.forEachRegistration { registration in
             unsafe callInline(
                 registration, with: notification, stored: stored, after: &previous, at: epochGuard)
@@ -520,7 +519,7 @@ extension CenterCore {
     @inline(__always)
     private static func callInline(
         _ registration: Unmanaged<Registration>, with notification: Notification,
-        stored: StoredNotification?, after previous: inout UInt,
+        stored: StoredNotification?, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
@@ -541,7 +540,7 @@ extension CenterCore {
         _ forEach: ((Unmanaged<Registration>) -> Void) -> Void
     ) {
         var post = Post(stored: stored)
-        var previous: UInt = 0
+        var previous = RegistrationAddress.none
         // SAFETY: slots and the memory of registrations outlive the post, see `Reclamation`.
         unsafe forEach { unmanaged in
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
@@ -555,9 +554,11 @@ extension CenterCore {
             }
         }
         // A user's scheduler may wait for a handler of the last registration.
-        if previous != 0 { unsafe epochGuard.pointee.setHazardPointer(0, after: previous) }
+        if previous != .none {
+            unsafe epochGuard.pointee.setHazardPointer(.none, after: previous)
+        }
         post.effects.perform()
-        previous = 0
+        previous = .none
         for index in unsafe post.calls.indices {
             let unmanaged = unsafe post.calls[index]
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in

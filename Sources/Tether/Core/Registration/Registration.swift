@@ -178,8 +178,7 @@ internal import Synchronization
     final var keeper: RegistrationHook? { details?.hooks.first { $0.targetDescription != nil } }
 
     /// The registration's identity in hazard pointers.
-    /// SAFETY: the address is only compared, never read through.
-    final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+    final var address: RegistrationAddress { RegistrationAddress(of: self) }
 
     final var hasEnded: Bool { state.load(ordering: .sequentiallyConsistent) & State.ended != 0 }
 
@@ -344,7 +343,7 @@ internal import Synchronization
     /// Performs a pending delivery, with the registration as the hazard pointer, which was
     /// `previous`.
     final func perform(
-        _ delivery: DeliveryQueue.Delivery, after previous: inout UInt,
+        _ delivery: DeliveryQueue.Delivery, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
@@ -415,7 +414,7 @@ internal import Synchronization
             return withExtendedLifetime(released) {}
         }
         // Resumes a `finish()`, which waits only for registrations with pending deliveries.
-        defer { if tether_is_awaited(address) { HandlerWait.handlerReturned(address) } }
+        defer { if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) } }
         let deliveries = pending?.end(of: self)
         let observer = cause == .ownerEnded ? nil : owned.flatMap { ObjectTable.shared.detach($0) }
         if let details {
@@ -428,6 +427,8 @@ internal import Synchronization
 }
 
 extension Unowned where Object: Registration {
+    var registrationAddress: RegistrationAddress { RegistrationAddress(bits: address) }
+
     /// The registration, retained, unless its end has begun.
     var live: Object? {
         guard let registration = retained, !registration.hasEnded else { return nil }
