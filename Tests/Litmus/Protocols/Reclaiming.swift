@@ -46,7 +46,7 @@ struct Reclaiming: Modelled {
             "newestGarbage.store(now, ordering: .sequentiallyConsistent)",
             "EpochGuard.fenceOthers()",
             "newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch",
-            "hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))",
+            "let bits = epochGuard.registration.load(ordering: .acquiring)",
             "self.epoch.store(epoch, ordering: .releasing)",
             "epochGuard.center.load(ordering: .acquiring)",
             "epochGuard.epoch.load(ordering: .acquiring)",

@@ -23,7 +23,8 @@ struct RegistrationState: Modelled {
             "state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func add(", "func unlink(",
-            "registration.id == .max", "registration.id = .max"),
+            "registration.id == Registration.endedBeforeAddition",
+            "registration.id = Registration.endedBeforeAddition"),
     ]
 
     /// `Registration.claim`

@@ -18,9 +18,9 @@ struct TryRetain: Modelled {
 
     static let code = [
         Code(
-            "Tether/Support/Unowned.swift", "func take(", "tether_try_retain(pointer)",
+            "Tether/Support/Unowned.swift", "var retained: Object?", "tether_try_retain(pointer)",
             "private unowned let object"),
-        Code("Tether/Core/Registration/Registration.swift", "func callHandler("),
+        Code("Tether/Core/Registration/RegistrationKinds.swift", "func callHandler("),
         Code("COwnerLifetime/include/COwnerLifetime.h", "tether_try_retain("),
     ]
 

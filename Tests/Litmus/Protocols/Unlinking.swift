@@ -56,7 +56,7 @@ struct Unlinking: Modelled {
             "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Threads/Reclamation.swift",
-            "self.center.store(center, ordering: .sequentiallyConsistent)"
+            "self.center.store(center.bits, ordering: .sequentiallyConsistent)"
         ),
     ]
 

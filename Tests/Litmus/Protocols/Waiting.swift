@@ -33,8 +33,8 @@ struct Waiting: Modelled {
     static let code = [
         Code(
             "Tether/Threads/HandlerWait.swift", "func handlerReturned(", "func add(",
-            "EpochGuard.fenceOthers()",
-            "func perform("),
+            "EpochGuard.fenceOthers()"),
+        Code("Tether/Threads/AsyncRun.swift", "func perform("),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func close(",
             "func perform("),
