@@ -1,3 +1,5 @@
+internal import Dispatch
+
 // `finish()`: the graceful end of one observer, of an owner's observers, or of a center's (R11).
 
 /// Observers that take no further post and end after their pending deliveries, and the wait for
@@ -37,7 +39,12 @@ private struct Finishing {
             }
             return result
         } onCancel: {
-            for reference in references { reference.live?.end() }
+            // The canceller holds a lock of the runtime, and an end releases captures.
+            DispatchQueue.global().async {
+                for reference in references {
+                    reference.live?.end()
+                }
+            }
         }
     }
 

@@ -187,7 +187,10 @@ public final class PostingQueue: Sendable {
         }
         let kept = postingStyle == .now ? notification : notification.withoutEndingObject
         var needsWaking = false
+        // After the exit of the queue's thread, another thread may have the record of that thread.
+        var isClosed = false
         change { state in
+            isClosed = state.isClosed
             let removed = state.backlog.removeAll(matching: notification, on: coalesceMask)
             if state.isClosed, postingStyle != .now { center.core.ledger.countDroppedPosts(1) }
             if state.isClosed || postingStyle == .now { return removed }
@@ -196,7 +199,9 @@ public final class PostingQueue: Sendable {
             return removed
         }
         if needsWaking { wake() }
-        if postingStyle == .now, allowsPostNow(in: modes) { center.post(notification) }
+        if postingStyle == .now, isClosed || allowsPostNow(in: modes) {
+            center.post(notification)
+        }
     }
 
     /// Whether a post of the style `.now` is made. On the queue's thread, a running loop must be in

@@ -107,6 +107,16 @@ internal import Synchronization
         return unsafe made
     }
 
+    /// Clears the hazard pointer of the calling thread's innermost post or block, which calls the
+    /// handlers of `previous` no more.
+    static func clearHazardPointer(after previous: RegistrationAddress) {
+        // SAFETY: records and guards are never freed.
+        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
+            let innermost = unsafe record.firstFree.pointee.outer
+            unsafe innermost?.pointee.setHazardPointer(.none, after: previous)
+        }
+    }
+
     /// Whether the calling thread is in a post or in a block, besides its innermost post if
     /// `besidesPost`.
     static func isDelivering(besidesPost: Bool) -> Bool {

@@ -27,6 +27,38 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(log.entries, [true])
     }
 
+    /// Q5 Q2: the queue of an exited thread posts `.now` in any mode of a later thread, which may
+    /// have the same thread record.
+    func testQ5ANowPostOfAnExitedThreadsQueueIsMadeOnALaterThread() throws {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let token = center.observe(.sample) { log.add($0.label) }
+        let made = Box<PostingQueue?>(nil)
+        let record = Box<ThreadRecord?>(nil)
+        JoinableThread {
+            made.set(PostingQueue(notificationCenter: center))
+            record.set(.current)
+        }.join()
+        let queue = try XCTUnwrap(made.value)
+        while center.audit().droppedPosts == 0 {
+            queue.enqueue(.labelled("0"), postingStyle: .asap)
+        }
+        let hasSameRecord = Box(false)
+        while !hasSameRecord.value {
+            JoinableThread {
+                guard ThreadRecord.current === record.value else { return }
+                hasSameRecord.set(true)
+                let mode = RunLoop.Mode("other")
+                RunLoop.current.perform(inModes: [mode]) {
+                    queue.enqueue(.labelled("1"), postingStyle: .now)
+                }
+                RunLoop.current.run(mode, until: { !log.entries.isEmpty })
+            }.join()
+        }
+        XCTAssertEqual(log.entries, ["1"])
+        token.cancel()
+    }
+
     /// Q2: a thread's exit ends its queue. Waiting notifications are released and counted, and not
     /// posted elsewhere.
     func testQ2AnExitingThreadFreesItsQueueAndCountsWhatWaited() {

@@ -64,6 +64,8 @@ struct Effects: ~Copyable {
         return indices?[target.place]
     }
 
+    var haveBlocks: Bool { first != nil }
+
     /// Releases the values, and then submits the blocks. Called with no lock held.
     mutating func perform() {
         released = []

@@ -269,6 +269,7 @@ final class PendingDeliveries: Sendable {
     /// this block.
     private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
+        guard state.queue.isCurrent(turn.number) else { return nil }
         if execution.requestLockedReturn() {
             state.extras.skipped.append(turn.number)
             return nil
@@ -298,6 +299,10 @@ final class PendingDeliveries: Sendable {
             ending = settle(&state, &effects)
         }
         ending?.perform()
+        // A user's scheduler may wait for the end of this observer.
+        if effects.haveBlocks {
+            ThreadRecord.clearHazardPointer(after: registration.registrationAddress)
+        }
         effects.perform()
         return next
     }

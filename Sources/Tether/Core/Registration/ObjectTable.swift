@@ -80,28 +80,41 @@ final class ObjectTable: Sendable {
         let identity = ObjectIdentifier(object)
         let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
         let shard = shard(of: identity)
-        var made: ObjectRecord?
         #if canImport(ObjectiveC)
-        // A weak reference to the object calls a method of its class, so no lock is held (R6).
-        if shard.records.withLock({ unsafe $0.find(identity) == nil }) {
-            made = ObjectRecord(object, isExact: isExact)
-            if made == nil { return false }
-        }
+        // The weak reference of a record calls a method of the object's class, so the record is
+        // made with no lock held (R6).
+        let isUsed = shard.records.withLock { ObjectTable.useRecord(of: identity, in: $0, body) }
+        if let isUsed { return isUsed }
+        let made = ObjectRecord(object, isExact: isExact)
         #endif
         return shard.records.withLock { records in
-            let record: Unmanaged<ObjectRecord>
-            if let known = unsafe records.find(identity) {
-                if unsafe known._withUnsafeGuaranteedRef({ $0.reference.hasEnded }) { return false }
-                unsafe record = known
-            } else {
-                guard let made = made ?? ObjectRecord(object, isExact: isExact) else {
-                    return false
-                }
-                OwnerLifetime.watch(object)
-                unsafe record = records.insert(made)
+            // Another thread may have made the record meanwhile.
+            if let isUsed = ObjectTable.useRecord(of: identity, in: records, body) {
+                return isUsed
             }
+            #if !canImport(ObjectiveC)
+            let made = ObjectRecord(object, isExact: isExact)
+            #endif
+            guard let made else { return false }
+            OwnerLifetime.watch(object)
+            let record = unsafe records.insert(made)
             // SAFETY: the table retains the record, and `body` removes none.
             unsafe record._withUnsafeGuaranteedRef(body)
+            return true
+        }
+    }
+
+    /// Changes the record of an object; false if the object is being deinitialised, `nil` without a
+    /// record.
+    private static func useRecord(
+        of identity: ObjectIdentifier, in records: borrowing HashChains<ObjectRecord>,
+        _ body: (ObjectRecord) -> Void
+    ) -> Bool? {
+        guard let known = unsafe records.find(identity) else { return nil }
+        // SAFETY: the table retains the record, and `body` removes none.
+        return unsafe known._withUnsafeGuaranteedRef { record in
+            if record.reference.hasEnded { return false }
+            body(record)
             return true
         }
     }

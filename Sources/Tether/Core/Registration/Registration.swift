@@ -248,6 +248,10 @@ internal import Synchronization
         if isRouted {
             var post = Post(stored: stored)
             route(posted, in: &post, step)
+            // A user's scheduler may wait for the end of this observer.
+            if post.effects.haveBlocks {
+                ThreadRecord.clearHazardPointer(after: address)
+            }
             post.effects.perform()
         } else if preparesPosts {
             // Separate, so a notification is not copied without a hook.

@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
 import Testing
-import Tether
+
+@testable import Tether
 
 @Suite(.ownThread) struct CustomSchedulerTests {
     @Test
@@ -49,16 +50,17 @@ import Tether
         }
     }
 
-    @Test
-    func `R2 a post that is in a scheduler is not waited for, whoever the scheduler waits for`() {
-        let center = ObserverCenter()
-        let scheduler = MainScheduler()
-        let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
+    /// Ends an observer on the main queue, while a post or a handler's return on another thread is
+    /// in the scheduler, which waits for the main queue.
+    private func endOnMain(
+        _ token: NotificationObserver, in scheduler: MainScheduler,
+        while schedule: @escaping @Sendable () -> Void
+    ) {
         let isOnMain = Gate()
         onThreads(
             {
                 isOnMain.pass()
-                center.post(.sample, number: 1)
+                schedule()
             },
             {
                 DispatchQueue.main.sync {
@@ -67,5 +69,56 @@ import Tether
                     #expect(token.cancelAndWait() == .finished)
                 }
             })
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `R2 a post that is in a scheduler is not waited for, whoever the scheduler waits for`(
+        kind: CenterKind
+    ) {
+        let center = kind.makeCenter()
+        let scheduler = MainScheduler()
+        let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
+        endOnMain(token, in: scheduler) { center.post(.sample) }
+    }
+
+    @Test
+    func
+        `R2 D6 a post is not waited for in a scheduler that an earlier handler of the post has set`()
+    {
+        let center = ObserverCenter()
+        let scheduler = MainScheduler()
+        let switched = Box<NotificationObserver?>(nil)
+        let first = center.observe(.sample) { _ in switched.value?.target = .custom(scheduler) }
+        let token = center.observe(.sample) { _ in }
+        switched.set(token)
+        endOnMain(token, in: scheduler) { center.post(.sample) }
+        withExtendedLifetime(first) {}
+    }
+
+    @Test
+    func `R2 D6 a handler that has returned is not waited for in the scheduler of the next block`()
+    {
+        let center = ObserverCenter()
+        let first = ManualScheduler()
+        let scheduler = MainScheduler()
+        let (isRunning, mayReturn) = (Gate(), Gate())
+        let token = center.observe(.sample, on: .custom(first)) { _ in
+            isRunning.open()
+            mayReturn.pass()
+        }
+        center.post(.sample, numbers: 1...2)
+        let running = JoinableThread { first.take()?() }
+        isRunning.pass()
+        // The block of the second delivery begins during the first call, so the return submits it
+        // again.
+        token.target = .custom(scheduler)
+        scheduler.isScheduling.pass()
+        // As an audit retains a registration: the wait then asks for its handlers.
+        let registration = token.registration
+        endOnMain(token, in: scheduler) {
+            mayReturn.open()
+            running.join()
+        }
+        withExtendedLifetime(registration) {}
     }
 }
