@@ -43,7 +43,8 @@ public final class ManualTarget: DeliveryScheduler {
     }
 
     /// Runs deliveries until none is pending, including deliveries of posts by the handlers.
-    /// - Parameter limit: The greatest number of deliveries, which ends the run if a handler posts to itself.
+    /// - Parameter limit: The greatest number of deliveries, which ends the run if a handler posts
+    ///   to itself.
     /// - Returns: The number of deliveries.
     @discardableResult
     public func runAll(limit: Int = 10_000) -> Int {

@@ -38,8 +38,8 @@ struct Record: Codable {
         try encoder.encode(self).write(to: Record.file)
     }
 
-    /// Writes the figures into the pages, and draws the pictures. Returns the names of the rows that
-    /// no table has.
+    /// Writes the figures into the pages, and draws the pictures. Returns the names of the rows
+    /// that no table has.
     func publish() throws -> [String] {
         try Chart.write(
             rows, from: origin,

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The observers of one moment: name and sender, owner, place of registration, target.
+/// The present observers: name and sender, owner, place of registration, target. Each row is of one
+/// moment.
 ///
 /// ```swift
 /// print(center.audit())

@@ -6,7 +6,8 @@ public import Foundation
 //
 // - main-actor message:                     on the main actor, inside the post
 // - async message, async handler:           in the observer's own task, one message after the other
-// - async message, `on: .mainActor`:        on the main actor; inside a post there, if no delivery is pending
+// - async message, `on: .mainActor`:        on the main actor; inside a post there, if no delivery
+//   is pending
 // - async message, `on: .mainActorAsync`:   on the main actor, in a later turn
 // - async message, `on:` any other target:  on the target
 

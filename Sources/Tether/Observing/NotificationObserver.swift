@@ -57,7 +57,8 @@ internal import Synchronization
     public enum WaitResult: Sendable {
         /// No handler of the observer runs on another thread any more.
         case finished
-        /// A handler of the observer waits, in turn, for a handler of the caller. After
+        /// The wait could not end: a handler of the observer waits, in turn, for a handler of the
+        /// caller, or `finish()` was called in a handler of the observer. After
         /// `cancelAndWait()` the observer has ended all the same. After `finish()` the observer
         /// takes no further post, and ends later.
         case wouldDeadlock

@@ -122,8 +122,8 @@ extension NotifyingCenter {
 }
 
 extension NotifyingCenter {
-    /// The center's core for an observer without a request, which would double the cost of the usual
-    /// case: on the posting thread, for any sender, without a key and without a bound.
+    /// The center's core for an observer without a request, which would double the cost of the
+    /// usual case: on the posting thread, for any sender, without a key and without a bound.
     @inline(__always)
     func coreOfFastPath<Sender: AnyObject>(
         from sender: Sender, on target: borrowing DeliveryTarget, key: (any Hashable)?,

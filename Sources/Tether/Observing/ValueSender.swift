@@ -10,9 +10,9 @@
 /// center.post(name: .modelDidChange, object: "draft")
 /// ```
 ///
-/// For every parameter `from:`. It takes an object, which is matched by identity, or a value in this
-/// class: an identifier, a name, a case of an enum. A value is equal only to a value of its own
-/// type. A value has no end, so the observer ends with its owner or token.
+/// For every parameter `from:`. It takes an object, which is matched by identity, or a value in
+/// this class: an identifier, a name, a case of an enum. A value is equal only to a value of its
+/// own type. A value has no end, so the observer ends with its owner or token.
 ///
 /// `addObserver(forName:object:queue:using:)` and `notifications(named:object:)` of Foundation take
 /// a value as it is. Complexity: a hash of the value for each post of the name. Any thread.

@@ -114,7 +114,8 @@ final class ForeignCenters: Sendable {
 
     private struct Entry: Sendable {
         let core: CenterCore
-        /// Keeps the center's address from being reused.
+        /// Reserves the center's address on Linux. With the Objective-C runtime the reference is
+        /// weak, and shows that another center has the address.
         let center: ObjectReference<AnyObject>
         let type: AnyClass
         var uses: Int

@@ -1,6 +1,6 @@
-// `observe(owner:)` of async sequences. A handler that is synchronous, async or isolated to a global
-// actor has one form, because a closure takes its caller's actor, as a task's does. The form for an
-// actor as owner takes a handler isolated to the actor.
+// `observe(owner:)` of async sequences. A handler that is synchronous, async or isolated to a
+// global actor has one form, because a closure takes its caller's actor, as a task's does. The form
+// for an actor as owner takes a handler isolated to the actor.
 
 extension AsyncSequence where Self: Sendable {
     /// Calls a handler with each element, as long as an object, the owner, lives.
@@ -23,9 +23,9 @@ extension AsyncSequence where Self: Sendable {
     /// handler without an actor may receive an owner that is not `Sendable` on another thread; the
     /// caller answers for that, as with `observe` of a center.
     ///
-    /// *The end*: the loop ends with the owner, with the sequence, with `cancel()` of the result, or
-    /// with an error of the sequence, which the result throws. A sequence that ignores cancellation
-    /// keeps its loop waiting, but no handler is called.
+    /// *The end*: the loop ends with the owner, with the sequence, with `cancel()` of the result,
+    /// or with an error of the sequence, which the result throws. A sequence that ignores
+    /// cancellation keeps its loop waiting, but no handler is called.
     ///
     /// Complexity: O(1) for each element. Any thread.
     /// - Parameters:
@@ -68,7 +68,8 @@ extension AsyncSequence where Self: Sendable {
         observe(owner: owner, fileID: fileID, line: line, onItsOwner(handler))
     }
 
-    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see Observe.swift.
+    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
+    // Observe.swift.
     @_documentation(visibility: internal)
     @discardableResult
     @_disfavoredOverload
@@ -111,7 +112,8 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
         observe(owner: owner, fileID: fileID, line: line, onItsOwner(handler))
     }
 
-    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see Observe.swift.
+    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
+    // Observe.swift.
     @_documentation(visibility: internal)
     @discardableResult
     @_disfavoredOverload

@@ -24,8 +24,8 @@ extension OwnerLifetime {
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - action: The closure, released after its call.
-    /// - Returns: A token, which need not be kept. `cancel()` forgets the closure, and releases it at
-    ///   once.
+    /// - Returns: A token, which need not be kept. `cancel()` forgets the closure, and releases it
+    ///   at once.
     @discardableResult
     public static func whenEnded<Object: AnyObject>(
         _ object: Object, fileID: StaticString = #fileID, line: UInt = #line,

@@ -22,7 +22,8 @@ internal import ObjectiveC
 
 /// A reference to an object of a Swift class. The reference does not retain the object, but
 /// reserves the address.
-/// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call `retained`.
+/// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call
+/// `retained`.
 struct Unowned<Object: AnyObject>: @unchecked Sendable {
     private unowned let object: Object
 

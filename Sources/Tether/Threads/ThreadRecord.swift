@@ -128,8 +128,8 @@ internal import Synchronization
         }
     }
 
-    /// The registrations that the thread is calling, the outermost first; `.none` for a post without
-    /// a call yet.
+    /// The registrations that the thread is calling, the outermost first; `.none` for a post
+    /// without a call yet.
     var calledRegistrations: [RegistrationAddress] {
         // SAFETY: guards are never freed.
         let guards = unsafe sequence(first: firstFree) { unsafe $0.pointee.outer }.dropFirst()

@@ -59,7 +59,7 @@ struct Returning: Modelled {
         } else {
             if execution.load(.acquiring) == 1 { return execution.store(0, .releasing) }
         }
-        // `PendingDeliveries.handlerReturned`
+        // `PendingDeliveries.endCall`
         var isKept = false
         lock.withLock { isKept = keptForCall.load(.plain) == 1 }
         if isKept { release() }

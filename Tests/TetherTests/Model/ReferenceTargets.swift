@@ -78,8 +78,8 @@ final class ReferenceTarget {
         deliveries.filter { $0.observer === observer }
     }
 
-    /// How many blocks wait, where the library can be asked; 0 with batching. A batching target that
-    /// an observer left and got again inside its handler may have a block more than D7 needs.
+    /// How many blocks wait, where the library can be asked; 0 with batching. A batching target
+    /// that an observer left and got again inside its handler may have a block more than D7 needs.
     var count: Int { kind == .loop || kind == .batching ? 0 : waiting.count }
 
     /// Whether it is a user's scheduler, and no queue.
@@ -115,8 +115,8 @@ final class ReferenceTarget {
     /// Adds a delivery behind all that waits.
     func take(_ delivery: ReferenceDelivery) { deliveries.append(delivery) }
 
-    /// D6: adds a delivery that has come from another target. Nothing is reordered for one observer,
-    /// so on a serial target no later delivery overtakes it.
+    /// D6: adds a delivery that has come from another target. Nothing is reordered for one
+    /// observer, so on a serial target no later delivery overtakes it.
     func takeMoved(_ delivery: ReferenceDelivery) {
         delivery.placeHasCome = kind != .concurrent
         take(delivery)

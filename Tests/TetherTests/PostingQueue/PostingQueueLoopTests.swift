@@ -239,7 +239,8 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertTrue(center.audit().waitingPosts.isEmpty)
     }
 
-    /// Q8: the first turn of a dispatch queue posts no idle notification, so other work comes first.
+    /// Q8: the first turn of a dispatch queue posts no idle notification, so other work comes
+    /// first.
     func testQ8IdleNotificationsWaitForTheSecondTurnOfADispatchQueue() {
         let serial = DispatchQueue(label: "PostingQueueLoopTests.serial")
         let queue = PostingQueue(notificationCenter: center, queue: serial)

@@ -44,6 +44,8 @@ struct Block: Sendable {
     /// `mayNest`: whether a handler may run later blocks of the target inside its call.
     func run(mayNest: Bool = false) {
         if mayNest {
+            // A nested block of the first observer finds its handler running, and leaves the rest
+            // to the return.
             for other in others {
                 other.markLate()
             }

@@ -50,9 +50,9 @@ enum DeliveryOrder: Sendable {
 /// *Stale blocks*: a number below `firstOnTarget` is of a block on an earlier target. Such a block
 /// finds nothing, because a switch gives the deliveries new numbers.
 ///
-/// *Cost*: each operation is O(1) amortised, except `move`, `setBound`, `removeAll` and the `drop` of
-/// a batch, which are O(n). With late deliveries, a block that overtakes looks at the slots before
-/// its own.
+/// *Cost*: each operation is O(1) amortised, except `move`, `setBound`, `removeAll` and the `drop`
+/// of a batch, which are O(n). With late deliveries, a block that overtakes looks at the slots
+/// before its own.
 struct DeliveryQueue: Sendable {
     struct Delivery: Sendable {
         let stored: StoredNotification
@@ -66,7 +66,7 @@ struct DeliveryQueue: Sendable {
         /// The number of the block.
         let number: UInt64
         /// With batching: the number behind the deliveries of this block.
-        fileprivate var end = UInt64.max
+        fileprivate var endOfBatch = UInt64.max
         /// Whether the block has made its last delivery.
         fileprivate(set) var isOver = false
 
@@ -220,10 +220,10 @@ struct DeliveryQueue: Sendable {
                 waitingBlock = nil
             }
             // Later posts get another block, so that a handler that posts never starves the queue.
-            turn.end = min(turn.end, end)
-            guard first < turn.end else { return nil }
+            turn.endOfBatch = min(turn.endOfBatch, end)
+            guard first < turn.endOfBatch else { return nil }
             let delivery = remove(first)
-            turn.isOver = first >= turn.end
+            turn.isOver = first >= turn.endOfBatch
             return delivery
         }
     }

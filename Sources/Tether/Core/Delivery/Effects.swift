@@ -24,8 +24,8 @@ struct Effects: ~Copyable {
     /// Releases a value after the lock.
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    /// Has `perform` submit a block of its own, which later deliveries of the post may join if the target shares
-    /// blocks. Takes over the target, so that a delivery retains it once.
+    /// Has `perform` submit a block of its own, which later deliveries of the post may join if the
+    /// target shares blocks. Takes over the target, so that a delivery retains it once.
     mutating func submit(_ block: consuming Block, on target: consuming BoundTarget) {
         let submission = Submission(target: target, block: block)
         if first == nil {
@@ -66,21 +66,25 @@ struct Effects: ~Copyable {
 
     var haveBlocks: Bool { first != nil }
 
-    /// Releases the values, and then submits the blocks. Called with no lock held.
+    /// Submits the blocks and releases the values. Called with no lock held.
+    ///
+    /// The user's code may post in a release, and in the `schedule` of a target that runs a block at
+    /// once. Both come last, so that the blocks of such posts follow the other blocks here.
     mutating func perform() {
-        released = []
-        guard let first = first.take() else { return }
-        if others.isEmpty {
+        guard let first = first.take() else {
+            released = []
+            return
+        }
+        if others.isEmpty, released.isEmpty {
             return first.target.schedule(first.block)
         }
         let submissions = [first] + others
         others = []
         indices = nil
-        // A target that runs a block at once comes last: the handlers may post, and the blocks of
-        // their posts follow these.
         for submission in submissions where !submission.target.mayRunInSchedule {
             submission.target.schedule(submission.block)
         }
+        released = []
         for submission in submissions where submission.target.mayRunInSchedule {
             submission.target.schedule(submission.block)
         }

@@ -15,12 +15,14 @@ internal import Synchronization
 ///                     awaited ────────────────────────────────────▶ idle
 /// ```
 ///
+/// After the observer's end nothing begins, and the bits stay as they are.
+///
 /// *Protocol*: `begin`, `requestLockedReturn` and `end` are called under the lock;
 /// `endUnlessAwaited` is called by the thread of the call, without the lock. Of
-/// `requestLockedReturn` and `endUnlessAwaited` one comes first. Either the return finds the request and takes the lock, or the request finds no
-/// call and its caller does the work itself. In both cases the work is done once, after the
-/// handler's last access: each exchange acquires and releases.
-/// Tests/Litmus/Protocols/Returning.swift checks all interleavings.
+/// `requestLockedReturn` and `endUnlessAwaited` one comes first. Either the return finds the
+/// request and takes the lock, or the request finds no call and its caller does the work itself. In
+/// both cases the work is done once, after the handler's last access: each exchange acquires and
+/// releases. Tests/Litmus/Protocols/Returning.swift checks all interleavings.
 ///
 /// *Cost*: a byte beside the lock. One store at the begin of a call, one exchange at its end.
 struct HandlerExecution: ~Copyable, Sendable {

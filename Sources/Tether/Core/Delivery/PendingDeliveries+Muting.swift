@@ -5,19 +5,20 @@ internal import Foundation
 // The state of each observer is protected by the lock of its pending deliveries, and two observers
 // are never locked at the same time. An unmuting of several observers is like one post: first each
 // observer is unmuted under its lock, then the blocks are submitted, and then the handlers of the
-// unmuting thread are called. A post that comes between is handled after the kept notification,
-// because the block of a kept notification is late; see `DeliveryOrder`.
+// unmuting thread are called. On a queue, a post that comes between is handled after the kept
+// notification, because the block of a kept notification is late; see `DeliveryOrder`. On the
+// posting thread, another thread's post may be handled first.
 
 extension PendingDeliveries {
     /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the
     /// notification.
     func keep(
-        _ notification: Notification, _ row: String, in state: inout State, _ post: inout Post
+        _ notification: Notification, _ targetName: String, in state: inout State, _ post: inout Post
     ) {
         guard state.extras.muting.keepsNewest else {
             return countDrop(of: notification, because: .muted, in: &state)
         }
-        let delivery = post.delivery(of: notification, waitsSince: waitBegins(row))
+        let delivery = post.delivery(of: notification, waitsSince: waitBegins(on: targetName))
         if let displaced = state.extras.muting.keep(delivery) {
             drop(displaced, because: .muted, in: &state, &post.effects)
         }
@@ -83,7 +84,8 @@ extension PendingDeliveries {
         _ calls: inout [InlineCall]
     ) {
         effects.release(delivery.stored)
-        // Retained past the lock, so that the lock's holder never releases the last reference.
+        // Retained until the lock is released only by a call. The reference is not the last one
+        // here: the end of the observer, which takes this lock, has a reference until then.
         guard let registration = registration.retained else { return }
         // The claim comes with the unmuting: a kept notification does not use up a once observer
         // (R7).

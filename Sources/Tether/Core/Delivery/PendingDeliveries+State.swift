@@ -94,7 +94,7 @@ extension PendingDeliveries {
         var waitingBlocks = 0
         var lifetime = Lifetime.live
         /// The target's, here because posts write the memory of the target's reference count.
-        var isInline: BoundTarget.Inline
+        var inlineRule: BoundTarget.InlineRule
         /// Whether the call under way was begun on an earlier target. Then nothing is called inline
         /// until that call returns.
         var isCallElsewhere = false
@@ -103,7 +103,7 @@ extension PendingDeliveries {
 
         init(on target: BoundTarget?, in center: CenterCore) {
             destination = Destination(target)
-            isInline = BoundTarget.Inline(of: target)
+            inlineRule = BoundTarget.InlineRule(of: target)
             waiting = target?.waiting(in: center)
         }
 

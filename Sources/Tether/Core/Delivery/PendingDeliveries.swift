@@ -43,8 +43,8 @@ internal import Synchronization
 ///
 /// **Who retains whom.** The registration retains its pending deliveries. A block retains none of
 /// the two, because the counts would cost each delivery four accesses to memory that other threads
-/// write. After the observer's end, `Extras` retains these pending deliveries while blocks wait, and
-/// the registration until a running handler returns.
+/// write. After the observer's end, `Extras` retains these pending deliveries while blocks wait,
+/// and the registration until a running handler returns.
 ///
 /// **Cost.** A delivery costs two short locked sections, and one exchange at the return. Only leaf
 /// locks are taken under the lock. Its holder runs no code, and releases no value, of the user's.
@@ -70,7 +70,8 @@ final class PendingDeliveries: Sendable {
     }
 
     /// Changes the state under the lock, unless the observer has ended, and carries out the
-    /// effects.
+    /// effects. A post, an unmuting and the begin of a call change the state without this function:
+    /// none of them leaves the observer idle.
     func change(_ body: (inout State, inout Effects) -> Void) {
         var effects = Effects()
         var ending: Ending?
@@ -95,7 +96,8 @@ final class PendingDeliveries: Sendable {
     /// Does the work that has waited until the observer is idle. Returns the end of the observer,
     /// if it comes now.
     private func settle(_ state: inout State, _ effects: inout Effects) -> Ending? {
-        // With deliveries pending, nobody needs to ask the return: the next call asks when it begins.
+        // With deliveries pending, nobody needs to ask the return: the next call asks when it
+        // begins.
         guard state.hasWorkWhenIdle, state.hasNothingToCall, !execution.requestLockedReturn()
         else { return nil }
         if case .leaving(let target) = state.destination {
@@ -119,7 +121,7 @@ final class PendingDeliveries: Sendable {
         let center = registration.retained?.center
         state.count(at: center.flatMap { target?.waiting(in: $0) })
         state.destination = Destination(target)
-        state.isInline = BoundTarget.Inline(of: target)
+        state.inlineRule = BoundTarget.InlineRule(of: target)
     }
 
     // MARK: Posting
@@ -132,20 +134,20 @@ final class PendingDeliveries: Sendable {
     ) -> Bool {
         post.examine(notification)
         // Not under the lock, because the user's code may compute the name of a queue.
-        let row = Events.areTraced ? target.description : ""
+        let targetName = Events.areTraced ? target.description : ""
         return state.withLock { state in
             guard state.takesPosts else { return false }
             let isHere = isCalledHere(state, step)
             if isHere, step == .collecting { return true }
             if state.isMuted {
                 if !registration.isClaimed {
-                    keep(notification, row, in: &state, &post)
+                    keep(notification, targetName, in: &state, &post)
                 }
                 return false
             }
             guard registration.claimForDelivery() else { return false }
             if !isHere {
-                let delivery = post.delivery(of: notification, waitsSince: waitBegins(row))
+                let delivery = post.delivery(of: notification, waitsSince: waitBegins(on: targetName))
                 append(delivery, to: &state, &post.effects)
             }
             return isHere
@@ -157,7 +159,7 @@ final class PendingDeliveries: Sendable {
 
     func isCalledHere(_ state: borrowing State, _ step: PostStep) -> Bool {
         if state.isCallElsewhere { return false }
-        switch state.isInline {
+        switch state.inlineRule {
         case .never:
             return false
         case .unlessPending:
@@ -199,10 +201,10 @@ final class PendingDeliveries: Sendable {
         effects.submit(Block(self, number), on: target)
     }
 
-    /// In a trace, the moment. `row`: the name of the target.
-    func waitBegins(_ row: String) -> Event.Moment {
+    /// In a trace, the moment. `targetName`: as computed before the lock.
+    func waitBegins(on targetName: String) -> Event.Moment {
         guard Events.areTraced, let registration = registration.retained else { return 0 }
-        return Events.report(.waiting(for: row, at: registration.site))
+        return Events.report(.waiting(for: targetName, at: registration.site))
     }
 
     func countDrop(
@@ -467,7 +469,7 @@ final class PendingDeliveries: Sendable {
                 _ = state.extras.muting.takeKept()
             }
             state.destination = .postingThread
-            state.isInline = BoundTarget.Inline(of: nil)
+            state.inlineRule = BoundTarget.InlineRule(of: nil)
             return released
         }
     }

@@ -36,8 +36,8 @@ internal import Synchronization
     /// The id of the last added registration, for posts that read two buckets. Written under the
     /// lock, after the registration's bucket.
     private let lastAdded = Atomic<UInt64>(0)
-    /// The names' cache for posts; 0 before the first post, and during a trace. The registry retains
-    /// the cache.
+    /// The names' cache for posts; 0 before the first post, and during a trace. The registry
+    /// retains the cache.
     let cache = Atomic<UInt>(0)
     /// The node of observers of any name. The registry retains the node.
     let anyName: Unmanaged<NameNode>
@@ -68,8 +68,8 @@ internal import Synchronization
 
     deinit { _ = CenterCore.all.withLock { $0.removeValue(forKey: address) } }
 
-    /// Shows posts the registry's cache, if it is made. During a trace the cache stays hidden, so no
-    /// post takes the untraced path.
+    /// Shows posts the registry's cache, if it is made. During a trace the cache stays hidden, so
+    /// no post takes the untraced path.
     func publishCache(of registry: borrowing Registry) {
         guard let made = registry.cache else { return }
         // SAFETY: the registry retains the cache as long as the core lives.
@@ -115,7 +115,7 @@ internal import Synchronization
             return (replaced, state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
-        replaced?.finish()
+        replaced?.completeEnd()
         withExtendedLifetime(released) {}
     }
 
@@ -203,16 +203,16 @@ internal import Synchronization
     /// Ends every registration, and every later registration at once.
     func close() {
         state.withLock { $0.isClosed = true }
-        for registration in registrations() where CenterCore.endOrphaned(registration) {
+        for registration in registrations() where CenterCore.endWithCenter(registration) {
             RegistrationWatch.report(.released(registration.registrationAddress))
         }
     }
 
     /// Ends a registration of an ended center, and retains it no longer; false if it had ended
     /// before.
-    private static func endOrphaned(_ registration: Unowned<Registration>) -> Bool {
+    private static func endWithCenter(_ registration: Unowned<Registration>) -> Bool {
         guard let registration = registration.live else { return false }
-        registration.endOrphaned()
+        registration.endWithCenter()
         return true
     }
 
@@ -351,6 +351,8 @@ extension CenterCore {
                     return replacements.load(ordering: .acquiring) == replacement
                         ? unsafe .pair(pair, cached) : .unknown
                 }
+                // No second look without a bucket: a post under way may call neither of the two
+                // registrations of a replacement (M7).
                 guard let bucket else { return .nothing }
                 return replacements.load(ordering: .acquiring) == replacement
                     ? unsafe .one(bucket, cached) : .unknown

@@ -4,9 +4,9 @@ internal import Synchronization
 /// The cache of one center's names. Posts read the cache without a lock.
 ///
 /// Its keys are the *bits* of strings, not their text, because nearly all names are static
-/// constants. The cache has 256 slots, 2 kB, from the center's first post on. A string has four possible slots; a name has
-/// up to four cached strings. The cache also has names without observers, so posts of such names
-/// are cheap.
+/// constants. The cache has 256 slots, 2 kB, from the center's first post on. A string has four
+/// possible slots; a name has up to four cached strings. The cache also has names without
+/// observers, so posts of such names are cheap.
 ///
 /// A post that misses, or a name's second observer, makes an entry. Some entries are made on each
 /// eighth miss only: a displacing entry, an entry without observers, and another string of a cached

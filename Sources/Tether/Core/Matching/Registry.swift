@@ -67,7 +67,8 @@ internal import Synchronization
 
     // MARK: Adding and removing
 
-    /// Adds a registration, and removes the registration with the same key.
+    /// Adds a registration, which takes over its key. Returns the registration that had the key; the
+    /// caller ends it.
     mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?)
         -> Registration?
     {

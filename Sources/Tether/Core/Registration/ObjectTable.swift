@@ -205,7 +205,7 @@ final class ObjectTable: Sendable {
     private static func end(_ registration: OwnedRegistration) {
         let token = registration.token.take()
         for hook in registration.details?.hooks ?? [] { hook.ownerEnds() }
-        withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
+        withExtendedLifetime(token) { registration.completeEnd(because: .ownerEnded) }
     }
 
     /// Ends an attached observer, and the following ones, one by one: the captures of each are

@@ -5,7 +5,7 @@ internal import Synchronization
 /// One observer in its center: a handler, which the subclasses store, behind a `state` that each
 /// call reads.
 ///
-///     registered ──▶ (once: claimed by one delivery) ──▶ ended: `close()`, by one thread ──▶ `finish`: unlinked and released
+///     registered ──▶ (once: claimed by one delivery) ──▶ ended: `close()`, by one thread ──▶ `completeEnd`: unlinked and released
 ///
 /// *Retained by* its center, and by its owner's list, until its end. The registration of an owner's
 /// task, loop or closure is in no center. A token or an audit has an `Unowned` reference, and
@@ -53,7 +53,7 @@ internal import Synchronization
         static let owned: UInt32 = 32
         /// A hook prepares the notification of every post.
         static let preparing: UInt32 = 64
-        /// The registration ended because of its sender, its center or `finish()`. A sequence's
+        /// The registration ended because of its sender, its center or `finish()`, so a sequence's
         /// notifications are still taken (S2).
         static let orphaned: UInt32 = 128
         /// The registration ended after its last delivery, and a call under way goes on.
@@ -129,8 +129,8 @@ internal import Synchronization
         return makePending(on: nil)
     }
 
-    /// Makes pending deliveries on a target; `nil` for the posting thread. Called before the registration is added to its center,
-    /// or by a switch.
+    /// Makes pending deliveries on a target; `nil` for the posting thread. Called before the
+    /// registration is added to its center, by a switch, by a muting, and by a bound.
     @discardableResult
     final func makePending(on target: BoundTarget?) -> PendingDeliveries {
         defer {
@@ -265,6 +265,8 @@ internal import Synchronization
     /// While collecting, an inline call is added to the post.
     final func route(_ posted: Notification, in post: inout Post, _ step: PostStep) {
         guard preparesPosts else { return routePrepared(posted, in: &post, step) }
+        // The second part prepares the notification. If the answer is another one a moment later,
+        // the hook prepares it in both parts, which is harmless.
         if step == .collecting, pending?.isCalledHere == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
@@ -326,8 +328,8 @@ internal import Synchronization
         preparesPosts && details?.preparing?.convertsOnTarget == true
     }
 
-    /// Calls the handler, on its target, with the notification or with the message from a hook. Ends
-    /// a once registration.
+    /// Calls the handler, on its target, with the notification or with the message from a hook.
+    /// Ends a once registration.
     final func perform(_ notification: Notification, waitedSince moment: Event.Moment = 0) {
         if convertsOnTarget {
             if let message = prepare(notification), !hasEnded, claim() {
@@ -365,12 +367,11 @@ internal import Synchronization
 
     /// Ends the registration: no handler starts any more, and the captures are released (R1, R8).
     final func end(because cause: EndCause = .stopped) {
-        if !hasEnded, close() { finish(because: cause) }
+        if !hasEnded, close() { completeEnd(because: cause) }
     }
 
-    /// Ends the registration after its sender's or center's end. A sequence's notifications are
-    /// still taken (S2).
-    final func endOrphaned() {
+    /// Ends the registration with its center. A sequence's notifications are still taken (S2).
+    final func endWithCenter() {
         if hasEnded { return }
         state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
         end(because: .senderEnded)
@@ -404,19 +405,23 @@ internal import Synchronization
     final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
     final var isCompleted: Bool { state.load(ordering: .acquiring) & State.completed != 0 }
 
-    /// Finishes an end after the state was closed, with no lock held.
-    final func finish(because cause: EndCause = .stopped) {
+    /// Whether an end consists of the unlinking: there is no sender, no hook, no pending delivery,
+    /// no list of a living owner, and no leak check that listens. Nobody waits for such an end: a
+    /// `finish()` without pending deliveries closes the state itself.
+    private final func needsOnlyUnlinking(because cause: EndCause) -> Bool {
+        let isListed = isOwned && cause != .ownerEnded
+        return details == nil && pending == nil && !isListed && !RegistrationWatch.isListening
+    }
+
+    /// Completes an end after the state was closed, with no lock held.
+    final func completeEnd(because cause: EndCause = .stopped) {
         LockRank.checkNoneIsHeld()
         let begun = Events.areTraced ? Events.report(.observerEnds(self, because: cause)) : 0
         defer { Events.end(begun) }
         // Everything is unlinked first and released last, so a `deinit` that runs here sees a
         // complete end. The result retains this registration.
         let released = isOutside ? (self, []) : center.unlink(self)
-        if details == nil, pending == nil, cause == .ownerEnded || !isOwned,
-            !RegistrationWatch.isListening
-        {
-            return withExtendedLifetime(released) {}
-        }
+        if needsOnlyUnlinking(because: cause) { return withExtendedLifetime(released) {} }
         // Resumes a `finish()`, which waits only for registrations with pending deliveries.
         defer { if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) } }
         let deliveries = pending?.end(of: self)

@@ -48,6 +48,25 @@ import Tether
         #expect(log.entries == [10, 11, 12, 13])
     }
 
+    @Test
+    func `D8 D4 a post in the deinit of a dropped payload is delivered behind the dropping post`() {
+        let queue = DispatchQueue(label: "suspended")
+        let bounded = observe(.other, on: .dispatchQueue(queue))
+        bounded.backlog = .newest(1)
+        let plain = center.observe(nil, on: .dispatchQueue(queue)) { [log] in log.add($0.number) }
+        plain.mute()
+        queue.suspend()
+        center.post(
+            name: .other, object: nil,
+            userInfo: ["payload": Ending { [center] in center.post(.sample, number: 3) }])
+        plain.unmute()
+        center.post(.other, number: 2)
+        bounded.cancel()
+        queue.resume()
+        queue.sync {}
+        #expect(log.entries == [2, 3])
+    }
+
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `D8 a connected method and a handler of messages take a backlog`() {
         final class Screen: Sendable {

@@ -38,7 +38,7 @@ import Testing
         #expect(registration?.close() == true)
         owner.release()
         #expect(log.entries == ["owner deinit"] && center.core.count == 1)
-        registration?.finish()
+        registration?.completeEnd()
         #expect(center.core.isEmpty)
     }
 

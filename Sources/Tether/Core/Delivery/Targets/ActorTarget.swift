@@ -1,5 +1,6 @@
 /// An actor that owns a handler: a block is a task on the actor, with the priority of the post's
-/// task or thread (P2). The task retains the actor while the block waits. The target does not, because observers do not retain their owner (O2).
+/// task or thread (P2). The task retains the actor while the block waits. The target does not,
+/// because observers do not retain their owner (O2).
 /// SAFETY: the reference is a constant and Sendable.
 final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     private let reference: ObjectReference<Owner>
@@ -20,9 +21,9 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     /// Makes a task that begins on the actor. A task made outside would first need one of the
     /// threads shared by all tasks, which may all be blocked.
     private static func begin(_ block: Block, on actor: isolated any Actor) {
-        // Detached, so that the handler inherits no task-local values. With the priority of the post,
-        // because the actor's jobs of a lower priority run later: code that posts and then awaits
-        // the actor would read the state before the delivery.
+        // Detached, so that the handler inherits no task-local values. With the priority of the
+        // post, because the actor's jobs of a lower priority run later: code that posts and then
+        // awaits the actor would read the state before the delivery.
         Task.detached(
             priority: Task.currentPriority,
             operation: inheritingIsolation {

@@ -26,7 +26,7 @@ final class WaitingCount: Sendable {
 /// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
     /// Whether a post on the target calls the handler there.
-    enum Inline {
+    enum InlineRule {
         case never
         /// Unless a delivery of the observer is pending, or another delivery waits at the place
         /// (D3).
@@ -37,7 +37,7 @@ class BoundTarget: @unchecked Sendable {
         /// The rule of a target; `nil` for the posting thread.
         init(of target: BoundTarget?) {
             if let target {
-                self = target.isInline
+                self = target.inlineRule
             } else {
                 self = .unlessPending
             }
@@ -58,27 +58,27 @@ class BoundTarget: @unchecked Sendable {
     /// Whether one block calls all observers of a post here, one after the other. Otherwise each
     /// observer has blocks of its own.
     final let sharesBlocks: Bool
-    final let isInline: Inline
+    final let inlineRule: InlineRule
 
     init(
         place: ObjectIdentifier, order: DeliveryOrder, sharesBlocks: Bool,
-        _ isInline: Inline = .never
+        _ inlineRule: InlineRule = .never
     ) {
         queue = place
         self.order = order
         self.sharesBlocks = sharesBlocks
-        self.isInline = isInline
+        self.inlineRule = inlineRule
     }
 
     /// A queue that keeps the places of its blocks.
     init(
         place: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false,
-        _ isInline: Inline = .never
+        _ inlineRule: InlineRule = .never
     ) {
         queue = place
         order = BoundTarget.order(isConcurrent: isConcurrent, isBatching: isBatching)
         sharesBlocks = !isConcurrent
-        self.isInline = isInline
+        self.inlineRule = inlineRule
     }
 
     private static func order(isConcurrent: Bool, isBatching: Bool) -> DeliveryOrder {
@@ -104,9 +104,9 @@ class BoundTarget: @unchecked Sendable {
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }
 
-    /// Whether the caller is where the blocks run. A post asks only if `isInline` is not `.never`.
-    /// Called under the lock of the pending deliveries, so it calls no code of the user's, and
-    /// takes leaf locks only.
+    /// Whether the caller is where the blocks run. A post asks only if `inlineRule` is not
+    /// `.never`. Called under the lock of the pending deliveries, so it calls no code of the
+    /// user's, and takes leaf locks only.
     var isCurrent: Bool { false }
 
     /// The deliveries that wait at the place for a center's observers with the rule of D3; `nil`
@@ -130,6 +130,6 @@ class BoundTarget: @unchecked Sendable {
     /// Whether a switch between the two targets changes nothing.
     final func isSame(as other: BoundTarget) -> Bool {
         hasPlace(of: other) && order == other.order && sharesBlocks == other.sharesBlocks
-            && isInline == other.isInline
+            && inlineRule == other.inlineRule
     }
 }

@@ -43,12 +43,12 @@ enum MainQueue {
 /// The main queue as a target: inline for a post from there, or always later (`.mainAsync`).
 /// SAFETY: the class adds no property.
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
-    init(_ isInline: Inline = .unlessPending, isBatching: Bool = false) {
-        super.init(place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, isInline)
+    init(_ inlineRule: InlineRule = .unlessPending, isBatching: Bool = false) {
+        super.init(place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, inlineRule)
     }
 
     override var description: String {
-        isInline == .never ? "main, later" : "main\(batchingSuffix)"
+        inlineRule == .never ? "main, later" : "main\(batchingSuffix)"
     }
 
     override func schedule(_ block: __owned Block) { DispatchQueue.main.async { block.run() } }
@@ -57,7 +57,7 @@ final class MainQueueTarget: BoundTarget, @unchecked Sendable {
 
     /// Deliveries to `.mainAsync` are late on purpose, so no post waits behind them.
     override func waiting(in center: CenterCore) -> WaitingCount? {
-        if isInline == .never { return nil }
+        if inlineRule == .never { return nil }
         return center.waitingOnMain
     }
 }

@@ -21,8 +21,8 @@ extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
     ///
     /// A post from another thread wakes the run loop. A post from the thread itself calls the
-    /// handler, unless deliveries wait there in the same modes. Deliveries wait while the loop is not
-    /// running. After the thread's exit, pending and later deliveries are dropped and counted.
+    /// handler, unless deliveries wait there in the same modes. Deliveries wait while the loop is
+    /// not running. After the thread's exit, pending and later deliveries are dropped and counted.
     @available(
         *, noasync,
         message: "async code runs on threads without a run loop; use .main, .mainActor or a queue"
