@@ -13,7 +13,8 @@ extension PendingDeliveries {
     /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the
     /// notification.
     func keep(
-        _ notification: Notification, _ targetName: String, in state: inout State, _ post: inout Post
+        _ notification: Notification, _ targetName: String, in state: inout State,
+        _ post: inout Post
     ) {
         guard state.extras.muting.keepsNewest else {
             return countDrop(of: notification, because: .muted, in: &state)

@@ -147,7 +147,8 @@ final class PendingDeliveries: Sendable {
             }
             guard registration.claimForDelivery() else { return false }
             if !isHere {
-                let delivery = post.delivery(of: notification, waitsSince: waitBegins(on: targetName))
+                let delivery = post.delivery(
+                    of: notification, waitsSince: waitBegins(on: targetName))
                 append(delivery, to: &state, &post.effects)
             }
             return isHere

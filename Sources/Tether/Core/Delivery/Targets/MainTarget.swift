@@ -44,7 +44,8 @@ enum MainQueue {
 /// SAFETY: the class adds no property.
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
     init(_ inlineRule: InlineRule = .unlessPending, isBatching: Bool = false) {
-        super.init(place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, inlineRule)
+        super.init(
+            place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, inlineRule)
     }
 
     override var description: String {
