@@ -152,7 +152,7 @@ internal import Synchronization
     /// deliveries are dropped.
     public var backlog: BufferingPolicy {
         get { live?.pending?.backlog ?? .unbounded }
-        set { live?.madePending.setBacklog(newValue) }
+        set { live?.makePendingIfNeeded().setBacklog(newValue) }
     }
 
     /// How many deliveries the observer has dropped so far: by the backlog, by muting, or with the
@@ -184,7 +184,7 @@ internal import Synchronization
     /// notification does not use up a `once` observer. Muting works on every target, and survives a
     /// switch. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
-        live?.madePending.mute(by: .token, keepingNewest: keepingNewest)
+        live?.makePendingIfNeeded().mute(by: .token, keepingNewest: keepingNewest)
     }
 
     /// Mutes the observer while a closure runs.
@@ -210,7 +210,7 @@ internal import Synchronization
     /// Complexity: O(1), plus the handler's time.
     public func unmute() {
         guard let registration = live else { return }
-        guard PendingDeliveries.unmute([registration.madePending], by: .token) else {
+        guard PendingDeliveries.unmute([registration.makePendingIfNeeded()], by: .token) else {
             let site = registration.site
             fatalError(
                 "NotificationObserver.unmute(): the observer registered at \(site.file):\(site.line) was not muted by its "

@@ -75,7 +75,7 @@ struct ObservationRequest {
                 ? nil
                 : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let target { registration.makePending(on: target) }
-        if backlog.limit < .max { registration.madePending.setBacklog(backlog) }
+        if backlog.limit < .max { registration.makePendingIfNeeded().setBacklog(backlog) }
         // Set first, because another thread finds the token as soon as the owner lists the token.
         observer.set(registration)
         var isAttached = true

@@ -71,7 +71,7 @@ public struct OwnerObservers: Sequence, Sendable {
     /// `NotificationObserver.mute(keepingNewest:)`.
     public func mute(keepingNewest: Bool = false) {
         for observer in attached {
-            observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest)
+            observer.live?.makePendingIfNeeded().mute(by: .owner, keepingNewest: keepingNewest)
         }
     }
 

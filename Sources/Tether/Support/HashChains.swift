@@ -21,10 +21,10 @@ protocol Chained: AnyObject, SendableMetatype {
 /// elements return to the other chain. So no insertion or removal rehashes all elements. A change
 /// of the array's capacity moves 8 bytes for each chain.
 ///
-/// There are 8 chains; above 8, one to two for each element. Every operation but a move of the
+/// There are 4 chains; above 4, one to two for each element. Every operation but a move of the
 /// array is O(1) expected.
 struct HashChains<Element: Chained> {
-    private static var smallest: Int { 8 }
+    private static var smallest: Int { 4 }
     private(set) var count = 0
     private var chains = ContiguousArray<Element?>(repeating: nil, count: HashChains.smallest)
     /// The hash bits that number the chains: the least power of two not below the number of chains,

@@ -499,7 +499,8 @@ extension CenterCore {
         }
     }
 
-    /// Calls the registrations of a name and of any name, in registration order.
+    /// Calls the registrations of a name and of any name, in registration order. Not generic over
+    /// both kinds of matches, which takes 90 instructions more of 390.
     private static func call(
         _ pair: MatchedPair, with notification: Notification,
         stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>

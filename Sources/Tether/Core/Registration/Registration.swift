@@ -123,7 +123,7 @@ internal import Synchronization
     }
 
     /// The pending deliveries, made at the first call. Posts then pass through them.
-    final var madePending: PendingDeliveries {
+    final func makePendingIfNeeded() -> PendingDeliveries {
         if isRouted, let pending { return pending }
         defer { center.noteRouted(self) }
         return makePending(on: nil)
@@ -168,7 +168,7 @@ internal import Synchronization
         }
         if let queue = target.queue {
             PendingDeliveries.redirect(
-                registrations.map(\.madePending), to: queue.attachedCopy())
+                registrations.map { $0.makePendingIfNeeded() }, to: queue.attachedCopy())
         } else {
             PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
         }
