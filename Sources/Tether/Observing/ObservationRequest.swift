@@ -26,7 +26,8 @@ struct ObservationRequest {
         self.sender = sender
         self.target = target.queue?.attachedCopy()
         flags =
-            (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
+            (once ? Registration.StateBits.once : 0)
+            | (isIsolated ? Registration.StateBits.isolated : 0)
         self.key = key
         self.backlog = backlog
         self.site = site

@@ -42,7 +42,7 @@ extension NotifyingCenter {
                 name,
                 .passRetained(
                     PlainRegistration(
-                        center: core, flags: once ? Registration.State.once : 0,
+                        center: core, flags: once ? Registration.StateBits.once : 0,
                         site: RegistrationSite(file: fileID, line: line), handler: handler)))
         }
         return observe(
@@ -148,7 +148,7 @@ extension NotifyingCenter {
                 name,
                 .passRetained(
                     OwnedRegistration(
-                        center: core, details: nil, flags: once ? Registration.State.once : 0,
+                        center: core, details: nil, flags: once ? Registration.StateBits.once : 0,
                         site: RegistrationSite(file: fileID, line: line), handler: handler)),
                 owner: owner)
         }

@@ -117,14 +117,19 @@ internal import Synchronization
         }
     }
 
-    /// Whether the calling thread is in a post or in a block, besides its innermost post if
-    /// `besidesPost`.
-    static func isDelivering(besidesPost: Bool) -> Bool {
+    /// Whether the calling thread is in a post or in a block.
+    static var isDelivering: Bool {
         // SAFETY: records and guards are never freed.
         unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
-            let innermost = unsafe record.firstFree.pointee.outer
-            if !besidesPost { return unsafe innermost != nil }
-            return unsafe innermost?.pointee.outer != nil
+            unsafe record.firstFree.pointee.outer != nil
+        }
+    }
+
+    /// Whether the innermost post of the calling thread is made inside another post or a block.
+    static var isPostNested: Bool {
+        // SAFETY: records and guards are never freed.
+        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
+            unsafe record.firstFree.pointee.outer?.pointee.outer != nil
         }
     }
 

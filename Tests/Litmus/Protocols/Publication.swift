@@ -50,7 +50,7 @@ struct Publication: Modelled {
             "func receiveInAnyState(", "func routePrepared(", "func claim(",
             "var isRouted: Bool { state.load(ordering: .acquiring)",
             "pendingSlot.load(ordering: .acquiring)",
-            "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)",
+            "state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing)",
             "desired: UnsafeRawPointer(made.toOpaque()), ordering: .acquiringAndReleasing"),
     ]
 

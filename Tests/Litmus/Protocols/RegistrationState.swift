@@ -20,7 +20,7 @@ struct RegistrationState: Modelled {
             "Tether/Core/Registration/Registration.swift", "func claim(", "func close(",
             "var seen = state.load(ordering: .acquiring)",
             "expected: seen, desired: new, ordering: .acquiringAndReleasing",
-            "state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent)"),
+            "state.bitwiseOr(StateBits.ended, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func add(", "func unlink(",
             "registration.id == Registration.endedBeforeAddition",

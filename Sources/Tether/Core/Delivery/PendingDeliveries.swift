@@ -177,7 +177,8 @@ final class PendingDeliveries: Sendable {
     private func mayOvertake(_ waiting: WaitingCount?, _ step: PostStep) -> Bool {
         if step == .calling { return true }
         guard let waiting, !waiting.isZero else { return true }
-        return ThreadRecord.isDelivering(besidesPost: step != .unmuting)
+        // An unmuting has no epoch guard yet.
+        return step == .unmuting ? ThreadRecord.isDelivering : ThreadRecord.isPostNested
     }
 
     /// `isLate`: whether the block may come behind blocks of later posts.

@@ -53,8 +53,7 @@ internal import Synchronization
         }
         var matches = MatchedBuckets()
         // SAFETY: the registry retains the node.
-        let node = unsafe node(of: name, willBeObserved: false, mayDisplace: mayDisplace)?
-            .takeUnretainedValue()
+        let node = unsafe nodeToPost(name, mayDisplace: mayDisplace)?.takeUnretainedValue()
         let hasSenders = node?.senders.isEmpty == false || !anyName.senders.isEmpty
         if hasSenders, let sender = sender() {
             matches.add(node?.senders[sender])
@@ -125,7 +124,7 @@ internal import Synchronization
     {
         // SAFETY: the registry retains both nodes.
         let node =
-            unsafe name.flatMap { unsafe self.node(of: $0, willBeObserved: true) }
+            unsafe name.map { unsafe nodeToObserve($0) }
             ?? Unmanaged.passUnretained(anyName)
         // SAFETY: the registry retains the node, and the node its bucket for any sender.
         return unsafe node._withUnsafeGuaranteedRef { node in
@@ -168,33 +167,45 @@ internal import Synchronization
 
     // MARK: Names
 
-    /// The node of a name to be posted or observed, not retained: the registry retains the node.
-    /// `nil` for a name without observers that the cache does not admit. Complexity: O(1)
-    /// amortised.
-    private mutating func node(
-        of name: Notification.Name, willBeObserved: Bool, mayDisplace: Bool = true
+    /// The node of a name that gets an observer, not retained: the registry retains the node.
+    /// Complexity: O(1) amortised.
+    private mutating func nodeToObserve(_ name: Notification.Name) -> Unmanaged<NameNode> {
+        let bits = StringBits(name.rawValue)
+        if let cached = unsafe cachedNode(of: bits) { return unsafe cached }
+        let hash = UInt(bitPattern: name.rawValue.hashValue)
+        guard let known = unsafe names.find(hash, where: { $0.name == name }) else {
+            return unsafe names.insert(NameNode(name: name, hash: hash))
+        }
+        if unsafe admits(bits, of: known, mayDisplace: true) {
+            unsafe insertIntoCache(CachedName(name: name, node: known.takeUnretainedValue()))
+        }
+        return unsafe known
+    }
+
+    /// The node of a posted name, not retained; `nil` for a name without observers that the cache
+    /// does not admit. Complexity: O(1) amortised.
+    private mutating func nodeToPost(
+        _ name: Notification.Name, mayDisplace: Bool
     ) -> Unmanaged<NameNode>? {
         let bits = StringBits(name.rawValue)
-        // SAFETY: the cache only changes under the lock that the caller has; `names` retains the
-        // nodes of its entries.
-        if let cached = unsafe cache?.find(bits) {
-            return unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node }
-        }
+        if let cached = unsafe cachedNode(of: bits) { return unsafe cached }
         let hash = UInt(bitPattern: name.rawValue.hashValue)
         let known = unsafe names.find(hash) { $0.name == name }
-        let isNew = unsafe known == nil && willBeObserved
-        let isCached = unsafe admits(bits, of: known, isNew: isNew, mayDisplace: mayDisplace)
-        guard unsafe known != nil || isNew || isCached else { return nil }
+        guard unsafe admits(bits, of: known, mayDisplace: mayDisplace) else { return unsafe known }
         let node = unsafe known ?? names.insert(NameNode(name: name, hash: hash))
-        if isCached {
-            unsafe insertIntoCache(CachedName(name: name, node: node.takeUnretainedValue()))
-        }
+        unsafe insertIntoCache(CachedName(name: name, node: node.takeUnretainedValue()))
         return unsafe node
+    }
+
+    private func cachedNode(of bits: StringBits) -> Unmanaged<NameNode>? {
+        // SAFETY: the cache only changes under the lock that the caller has; `names` retains the
+        // nodes of its entries.
+        unsafe cache?.find(bits)?._withUnsafeGuaranteedRef { unsafe $0.node }
     }
 
     /// Whether a string that the cache does not have gets an entry there.
     private func admits(
-        _ bits: StringBits, of known: Unmanaged<NameNode>?, isNew: Bool, mayDisplace: Bool
+        _ bits: StringBits, of known: Unmanaged<NameNode>?, mayDisplace: Bool
     ) -> Bool {
         guard let cache else { return false }
         // SAFETY: the registry retains the node.
@@ -202,7 +213,7 @@ internal import Synchronization
             $0.isObserved && $0.cached.isEmpty && cache.hasPlace(for: bits)
         }
         if hasPlace == true { return true }
-        return !isNew && cache.admits() && mayDisplace
+        return cache.admits() && mayDisplace
     }
 
     private mutating func insertIntoCache(_ cached: CachedName) {

@@ -39,7 +39,7 @@ internal import Synchronization
 /// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
     /// The bits of a state. With the state 0, a post calls the handler at once.
-    struct State {
+    struct StateBits {
         static let ended: UInt32 = 1
         /// The registration runs once. The bit stays after the claim.
         static let once: UInt32 = 2
@@ -82,12 +82,12 @@ internal import Synchronization
     /// Last, beside the subclass's handler, because posts read these two fields alone.
     final let state: Atomic<UInt32>
 
-    /// `flags`: `State.once`, `.isolated`, `.owned` or `.outside`.
+    /// `flags`: `StateBits.once`, `.isolated`, `.owned` or `.outside`.
     init(center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite) {
         self.center = center
         self.site = site
         self.details = details
-        state = Atomic(flags | (details?.preparing == nil ? 0 : State.preparing))
+        state = Atomic(flags | (details?.preparing == nil ? 0 : StateBits.preparing))
         for hook in details?.hooks ?? [] { hook.attached(to: self) }
     }
 
@@ -102,11 +102,11 @@ internal import Synchronization
         return unsafe unsafeDowncast(self, to: OwnedRegistration.self)
     }
 
-    final var isOwned: Bool { state.load(ordering: .relaxed) & State.owned != 0 }
-    final var isOutside: Bool { state.load(ordering: .relaxed) & State.outside != 0 }
-    final var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
-    final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
-    final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
+    final var isOwned: Bool { state.load(ordering: .relaxed) & StateBits.owned != 0 }
+    final var isOutside: Bool { state.load(ordering: .relaxed) & StateBits.outside != 0 }
+    final var isOnce: Bool { state.load(ordering: .relaxed) & StateBits.once != 0 }
+    final var isClaimed: Bool { state.load(ordering: .acquiring) & StateBits.claimed != 0 }
+    final var isIsolated: Bool { state.load(ordering: .relaxed) & StateBits.isolated != 0 }
 
     /// The pending deliveries, made for any target but the posting thread, and for muting and
     /// bounds; `nil` before.
@@ -135,8 +135,8 @@ internal import Synchronization
     final func makePending(on target: BoundTarget?) -> PendingDeliveries {
         defer {
             // An end that came before has not found the pending deliveries.
-            let old = state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing).oldValue
-            if old & State.ended != 0 { _ = pending?.end(of: self) }
+            let old = state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing).oldValue
+            if old & StateBits.ended != 0 { _ = pending?.end(of: self) }
         }
         // SAFETY: the slot takes over the reference, and `deinit` releases the reference.
         let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
@@ -149,12 +149,12 @@ internal import Synchronization
         return unsafe Unmanaged.fromOpaque(known).takeUnretainedValue()
     }
 
-    final var isCountedAsRouted: Bool { state.load(ordering: .relaxed) & State.counted != 0 }
+    final var isCountedAsRouted: Bool { state.load(ordering: .relaxed) & StateBits.counted != 0 }
 
-    final func noteCountedAsRouted() { state.bitwiseOr(State.counted, ordering: .relaxed) }
+    final func noteCountedAsRouted() { state.bitwiseOr(StateBits.counted, ordering: .relaxed) }
 
     /// Acquiring: a post that finds the bit also finds the pending deliveries.
-    final var isRouted: Bool { state.load(ordering: .acquiring) & State.routed != 0 }
+    final var isRouted: Bool { state.load(ordering: .acquiring) & StateBits.routed != 0 }
 
     /// Whether the handler's isolation, or a hook, decides where the handler runs.
     final var isTargetFixed: Bool { isIsolated || keeper != nil }
@@ -180,7 +180,9 @@ internal import Synchronization
     /// The registration's identity in hazard pointers.
     final var address: RegistrationAddress { RegistrationAddress(of: self) }
 
-    final var hasEnded: Bool { state.load(ordering: .sequentiallyConsistent) & State.ended != 0 }
+    final var hasEnded: Bool {
+        state.load(ordering: .sequentiallyConsistent) & StateBits.ended != 0
+    }
 
     // MARK: Delivery
 
@@ -193,7 +195,7 @@ internal import Synchronization
         let state = state.load(ordering: .sequentiallyConsistent)
         if _fastPath(state == 0) {
             callPlain(notification)
-        } else if state == State.owned {
+        } else if state == StateBits.owned {
             callOwned(notification)
         } else {
             receiveInAnyState(notification, stored: stored, step)
@@ -291,7 +293,8 @@ internal import Synchronization
     }
 
     private final var preparesPosts: Bool {
-        state.load(ordering: .relaxed) & (State.preparing | State.ended) == State.preparing
+        state.load(ordering: .relaxed) & (StateBits.preparing | StateBits.ended)
+            == StateBits.preparing
     }
 
     /// Calls the hook, which exists.
@@ -308,9 +311,9 @@ internal import Synchronization
     /// Claims a once registration for one delivery; false if another delivery has the claim (R7).
     final func claim() -> Bool {
         var seen = state.load(ordering: .acquiring)
-        while seen & State.once != 0 {
-            if seen & (State.ended | State.claimed) != 0 { return false }
-            if exchange(&seen, for: seen | State.claimed) { break }
+        while seen & StateBits.once != 0 {
+            if seen & (StateBits.ended | StateBits.claimed) != 0 { return false }
+            if exchange(&seen, for: seen | StateBits.claimed) { break }
         }
         return true
     }
@@ -362,7 +365,8 @@ internal import Synchronization
 
     /// Closes the state; true for the one closing call.
     final func close() -> Bool {
-        state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent).oldValue & State.ended == 0
+        state.bitwiseOr(StateBits.ended, ordering: .sequentiallyConsistent).oldValue
+            & StateBits.ended == 0
     }
 
     /// Ends the registration: no handler starts any more, and the captures are released (R1, R8).
@@ -373,7 +377,7 @@ internal import Synchronization
     /// Ends the registration with its center. A sequence's notifications are still taken (S2).
     final func endWithCenter() {
         if hasEnded { return }
-        state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
+        state.bitwiseOr(StateBits.orphaned, ordering: .acquiringAndReleasing)
         end(because: .senderEnded)
     }
 
@@ -398,12 +402,12 @@ internal import Synchronization
     /// sequence's notifications are still taken (S2).
     final func endCompleted(because cause: EndCause) {
         if hasEnded { return }
-        state.bitwiseOr(State.orphaned | State.completed, ordering: .acquiringAndReleasing)
+        state.bitwiseOr(StateBits.orphaned | StateBits.completed, ordering: .acquiringAndReleasing)
         end(because: cause)
     }
 
-    final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
-    final var isCompleted: Bool { state.load(ordering: .acquiring) & State.completed != 0 }
+    final var isOrphaned: Bool { state.load(ordering: .acquiring) & StateBits.orphaned != 0 }
+    final var isCompleted: Bool { state.load(ordering: .acquiring) & StateBits.completed != 0 }
 
     /// Whether an end consists of the unlinking: there is no sender, no hook, no pending delivery,
     /// no list of a living owner, and no leak check that listens. Nobody waits for such an end: a

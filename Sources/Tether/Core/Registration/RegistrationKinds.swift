@@ -41,7 +41,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         form: Form<AnyObject>
     ) {
         handler = form.function
-        super.init(center: center, details: details, flags: flags | State.owned, site: site)
+        super.init(center: center, details: details, flags: flags | StateBits.owned, site: site)
         unsafe previous = .passUnretained(self)
     }
 
@@ -65,7 +65,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         holding held: @escaping Handler<AnyObject> = { _, _ in }
     ) {
         self.init(
-            center: center, details: Details(hooks: [hook]), flags: State.outside, site: site,
+            center: center, details: Details(hooks: [hook]), flags: StateBits.outside, site: site,
             handler: held)
     }
 
