@@ -17,7 +17,9 @@ package struct Finding: Sendable {
     /// The first holder, the thing left behind, and the place of the repair. Like findings have
     /// equal ones.
     fileprivate var kind: [String] {
-        (picture.boxes.first?.lines ?? []) + (picture.boxes.last?.lines ?? []) + ["\(site)"]
+        let holder = picture.boxes.first?.lines ?? []
+        let left = picture.boxes.last?.lines ?? []
+        return holder + left + ["\(site)"]
     }
 
     /// Writes the finding to the standard error, in the form of a compiler's warning.

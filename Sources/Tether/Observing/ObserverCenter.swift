@@ -118,8 +118,8 @@ extension NotifyingCenter {
 
     /// The center's observers, in registration order.
     public func audit() -> Audit {
-        let core = knownCore
-        return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
+        guard let core = knownCore else { return Audit([]) }
+        return Audit(core.registrations(), ledgers: [core.ledger])
     }
 
     /// Ends every observer that matches all arguments, observers with a block included.

@@ -166,7 +166,8 @@ struct PostingBacklog {
 extension Notification {
     /// Whether both notifications have the very same `userInfo` dictionary, or nothing in it.
     fileprivate func hasSameUserInfo(as other: Notification) -> Bool {
-        let (own, theirs) = (userInfo ?? [:], other.userInfo ?? [:])
+        let own = userInfo ?? [:]
+        let theirs = other.userInfo ?? [:]
         if own.isEmpty || theirs.isEmpty { return own.isEmpty && theirs.isEmpty }
         // SAFETY: a dictionary is one word, the address of storage that both notifications keep
         // alive; only compared.

@@ -53,7 +53,12 @@ struct ReferencePath {
 
     /// The path in words, with `it` as the name of the object in question.
     func sentence(from root: Root, calling it: String = "it") -> String {
-        var text = root == .closure ? "captures" : root == .itself ? "its" : "whose"
+        var text =
+            switch root {
+            case .closure: "captures"
+            case .itself: "its"
+            case .object: "whose"
+            }
         var isInClosure = root == .closure
         var property = ""
         for (index, step) in steps.enumerated() {

@@ -230,9 +230,8 @@ extension Diagram {
     package var svg: String {
         let places = Places(self)
         var shapes = zip(heads, places.columns.indices).map { head, column in
-            text(
-                head, places.columns[column].left - (column == mainColumn ? places.inset : 0), 22,
-                Diagram.bold)
+            let inset = column == mainColumn ? places.inset : 0
+            return text(head, places.columns[column].left - inset, 22, Diagram.bold)
         }
         if !repair.isEmpty {
             shapes.append(
@@ -240,17 +239,7 @@ extension Diagram {
                     "▾ \(repair)", 24, 22, "class=\"repair\" fill=\"#b3261e\" font-weight=\"bold\"")
             )
         }
-        for frame in frames {
-            let (left, width) = places.columns[mainColumn]
-            let (top, last) = (places.tops[frame.boxes.lowerBound] - 5, frame.boxes.upperBound - 1)
-            let height = places.tops[last] + boxes[last].height + 5 - top
-            shapes.append(
-                rectangle(
-                    left - places.inset, top, width + places.inset + 5, height, "frame",
-                    Diagram.frameColor, 7)
-                    + text(
-                        frame.title, left - places.inset + 10, top + height / 2 + 5, Diagram.bold))
-        }
+        shapes += frames.map { drawn($0, places) }
         shapes += arrows.map { arrow($0, places) }
         for (box, top) in zip(boxes, places.tops) {
             let (left, width) = places.columns[box.column]
@@ -299,34 +288,82 @@ extension Diagram {
             }.joined()
     }
 
+    private func drawn(_ frame: Frame, _ places: Places) -> String {
+        let (left, width) = places.columns[mainColumn]
+        let last = frame.boxes.upperBound - 1
+        let top = places.tops[frame.boxes.lowerBound] - 5
+        let height = places.tops[last] + boxes[last].height + 5 - top
+        let shape = rectangle(
+            left - places.inset, top, width + places.inset + 5, height, "frame",
+            Diagram.frameColor, 7)
+        return shape
+            + text(frame.title, left - places.inset + 10, top + height / 2 + 5, Diagram.bold)
+    }
+
     /// Leads from the right side of a box to the left side of a box of a later column, and below
     /// both to any other box.
     private func arrow(_ arrow: Arrow, _ places: Places) -> String {
-        let boxes = (from: boxes[arrow.from], to: boxes[arrow.to])
-        let (from, to) = (places.columns[boxes.from.column], places.columns[boxes.to.column])
-        let isForward = from.left < to.left
-        let (x, toX) =
-            isForward
-            ? (from.left + from.width, to.left - (boxes.to.column == mainColumn ? places.inset : 0))
-            : (from.left + from.width / 2 + 16, to.left + to.width / 2 - 16)
-        let y = places.tops[arrow.from] + boxes.from.height / (isForward ? 2 : 1)
-        let toY = places.tops[arrow.to] + boxes.to.height / (isForward ? 2 : 1)
-        let middle = isForward ? (x + toX) / 2 : max(y, toY) + 44
+        let isForward =
+            places.columns[boxes[arrow.from].column].left
+            < places.columns[boxes[arrow.to].column].left
+        let shape = isForward ? forwardShape(of: arrow, places) : shapeBelow(of: arrow, places)
+        let color = color(of: arrow)
+        var drawn =
+            "<path d=\"\(shape.curve)\" fill=\"none\" stroke=\"\(color)\"/>"
+            + "<path d=\"\(shape.head)\" fill=\"\(color)\"/>"
+        if !arrow.label.isEmpty {
+            drawn += text(
+                arrow.label, shape.labelX, shape.labelY,
+                "text-anchor=\"middle\" font-size=\"12\"")
+        }
+        return drawn
+    }
+
+    private func color(of arrow: Arrow) -> String {
+        if boxes[arrow.from].shape == .pill { return "#5a9a5a" }
+        return boxes[arrow.to].shape == .cylinder ? "#9a6fb5" : "#888"
+    }
+
+    /// The paths of an arrow's curve and head, and the middle of its label.
+    private struct ArrowShape {
+        let curve: String
+        let head: String
+        let labelX: Int
+        let labelY: Int
+    }
+
+    private func forwardShape(of arrow: Arrow, _ places: Places) -> ArrowShape {
+        let fromColumn = places.columns[boxes[arrow.from].column]
+        let toColumn = places.columns[boxes[arrow.to].column]
+        let inset = boxes[arrow.to].column == mainColumn ? places.inset : 0
+        let x = fromColumn.left + fromColumn.width
+        let y = places.tops[arrow.from] + boxes[arrow.from].height / 2
+        let toX = toColumn.left - inset
+        let toY = places.tops[arrow.to] + boxes[arrow.to].height / 2
+        let middle = (x + toX) / 2
         // A curve ends where the frames begin. To a box without a frame, a straight line goes on.
         let isFramed = places.framed.contains(arrow.to)
-        let end = isForward && !isFramed ? to.left : toX
-        let curve =
-            isForward
-            ? "C\(middle) \(y) \(middle) \(toY) \(toX - 6) \(toY)"
-                + (end == toX ? "" : " H\(end - 6)")
-            : "C\(x) \(middle) \(toX) \(middle) \(toX) \(toY + 6)"
-        let (labelX, labelY) = ((x + toX) / 2, isForward ? (y + toY) / 2 - 6 : middle + 3)
-        let color =
-            boxes.from.shape == .pill ? "#5a9a5a" : boxes.to.shape == .cylinder ? "#9a6fb5" : "#888"
-        return "<path d=\"M\(x) \(y) \(curve)\" fill=\"none\" stroke=\"\(color)\"/>"
-            + "<path d=\"M\(end) \(toY) \(isForward ? "l-8 -4 v8 z" : "l-4 8 h8 z")\" fill=\"\(color)\"/>"
-            + (arrow.label.isEmpty
-                ? "" : text(arrow.label, labelX, labelY, "text-anchor=\"middle\" font-size=\"12\""))
+        let end = isFramed ? toX : toColumn.left
+        var curve = "M\(x) \(y) C\(middle) \(y) \(middle) \(toY) \(toX - 6) \(toY)"
+        if end != toX {
+            curve += " H\(end - 6)"
+        }
+        return ArrowShape(
+            curve: curve, head: "M\(end) \(toY) l-8 -4 v8 z", labelX: middle,
+            labelY: (y + toY) / 2 - 6)
+    }
+
+    private func shapeBelow(of arrow: Arrow, _ places: Places) -> ArrowShape {
+        let fromColumn = places.columns[boxes[arrow.from].column]
+        let toColumn = places.columns[boxes[arrow.to].column]
+        let x = fromColumn.left + fromColumn.width / 2 + 16
+        let y = places.tops[arrow.from] + boxes[arrow.from].height
+        let toX = toColumn.left + toColumn.width / 2 - 16
+        let toY = places.tops[arrow.to] + boxes[arrow.to].height
+        let lowest = max(y, toY) + 44
+        return ArrowShape(
+            curve: "M\(x) \(y) C\(x) \(lowest) \(toX) \(lowest) \(toX) \(toY + 6)",
+            head: "M\(toX) \(toY) l-4 8 h8 z", labelX: (x + toX) / 2, labelY: lowest + 3)
     }
 }
 

@@ -306,7 +306,10 @@ internal import Synchronization
     /// Claims a once registration for a delivery about to wait or to be made. If the hook converts
     /// notifications, the claim follows the conversion, because a notification without a message
     /// does not use up the registration (R7).
-    final func claimForDelivery() -> Bool { isOnce && convertsOnTarget ? !isClaimed : claim() }
+    final func claimForDelivery() -> Bool {
+        if isOnce, convertsOnTarget { return !isClaimed }
+        return claim()
+    }
 
     /// Claims a once registration for one delivery; false if another delivery has the claim (R7).
     final func claim() -> Bool {
