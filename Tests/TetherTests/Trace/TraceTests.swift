@@ -51,6 +51,19 @@ private typealias SendableAsThread = Any
         }
     }
 
+    @Test func `L5 a post of a name that is in the cache since before the trace is traced`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample) { _ in }
+            center.post(name: .sample, object: nil)
+            center.post(name: .sample, object: nil)
+            #expect(center.core.cache.load(ordering: .relaxed) != 0)
+            let events = try TracedEvent.events { center.post(name: .sample, object: nil) }
+            #expect(events.map(\.description) == ["B post sample", "B sample", "E ", "E "])
+            withExtendedLifetime(token) {}
+        }
+    }
+
     @Test
     func
         `L5 a delivery waits in a row of its target, and an arrow leads from its post to its call`()
