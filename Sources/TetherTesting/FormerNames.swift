@@ -8,7 +8,7 @@ public import Tether
 )
 public func findLeaks(
     within limit: Duration, release: Duration = .zero, explanation: Duration = .zero,
-    _ body: () async throws -> Void
+    closure body: () async throws -> Void
 ) -> [LeakTracker.Leak] { [] }
 
 @_documentation(visibility: internal)

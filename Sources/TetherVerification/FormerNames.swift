@@ -8,7 +8,7 @@ public import Testing
 )
 public func verifyNoLeaks<Result>(
     within limit: Duration, release: Duration = .zero, explanation: Duration = .zero,
-    _ body: () async throws -> Result
+    closure body: () async throws -> Result
 ) -> Result { fatalError("unavailable") }
 
 extension Trait where Self == NoLeaksTrait {

@@ -158,7 +158,8 @@ extension NotifyingCenter {
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: Never? = nil
+        callTheMethodInAClosureOfObserveIfItThrowsAwaitsTakesOtherValuesOrHasAnotherActor _:
+            Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult
@@ -169,7 +170,7 @@ extension NotifyingCenter {
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: () = ()
+        callTheMethodInAClosureOfObserveIfItThrowsAwaitsTakesOtherValuesOrHasAnotherActor _: () = ()
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(

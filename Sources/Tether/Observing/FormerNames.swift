@@ -63,7 +63,7 @@ extension RunLoopThread {
         *, unavailable,
         message: "write 'RunLoopThread(name:)'; an observer on '.thread(thread)' does the work"
     )
-    public convenience init(name: String, body: (@Sendable () -> Void)?) {
+    public convenience init(name: String = "", body: (@Sendable () -> Void)?) {
         fatalError("unavailable")
     }
 }

@@ -2,7 +2,9 @@ public import Foundation
 
 // Calls that do not compile, with a sentence that names the right call. An async handler type gives
 // the sentence for synchronous and async closures alike, and a pack of owners for calls with and
-// without an owner.
+// without an owner. The closure has a label, which a trailing closure leaves out. Without a label
+// the compiler takes an argument behind any wrong label, such as `times: 1`, for the closure, and
+// says that 1 is no closure.
 
 @_documentation(visibility: internal)
 @available(
@@ -15,21 +17,21 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Any?, owner: repeat each Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     public func observe(
         _ name: Notification.Name?, from sender: Any?, on target: MainActorTarget,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @MainActor @Sendable (Notification) -> Void
+        closure handler: @escaping @MainActor @Sendable (Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: MainActorTarget,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
+        closure handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -43,34 +45,35 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner,
         queue: OperationQueue?,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner,
         queue: DispatchQueue,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, target: DeliveryTarget, once: Bool = false,
         key: (any Hashable)? = nil,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil,
-        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler:
+            @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, thread: Thread,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func connect<Object: AnyObject, Method, Sender: AnyObject>(
@@ -96,7 +99,7 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, on target: DeliveryTarget = .postingThread, batching: Bool,
         once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -110,7 +113,7 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, buffering policy: BufferingPolicy,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -122,18 +125,23 @@ extension NotifyingCenter {
 extension NotifyingCenter {
     @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, for owner: Owner, on target: DeliveryTarget = .postingThread,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, observer owner: Owner,
         on target: DeliveryTarget = .postingThread,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
         owner: Owner, _ name: Notification.Name?, on target: DeliveryTarget = .postingThread,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, _ owner: Owner, on target: DeliveryTarget = .postingThread,
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -147,53 +155,69 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner,
         on target: DeliveryTarget = .postingThread, key: (any Hashable)?, once: Bool,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, once: Bool,
         on target: DeliveryTarget, key: (any Hashable)? = nil,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: DeliveryTarget, owner: Owner,
-        once: Bool = false, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        once: Bool = false, closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, owner: Owner, from sender: Any?,
         on target: DeliveryTarget = .postingThread,
-        once: Bool = false, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        once: Bool = false, closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: MainActorTarget, owner: Owner,
         once: Bool = false,
-        _ handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, owner: Owner, from sender: Any?,
         on target: MainActorTarget, once: Bool = false,
-        _ handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, key: (any Hashable)?, on target: DeliveryTarget,
         once: Bool = false,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, key: (any Hashable)?, on target: MainActorTarget,
         once: Bool = false,
-        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler:
+            @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, backlog: BufferingPolicy, on target: DeliveryTarget,
+        once: Bool = false, key: (any Hashable)? = nil,
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, backlog: BufferingPolicy, on target: MainActorTarget,
+        once: Bool = false, key: (any Hashable)? = nil,
+        closure handler:
+            @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -207,13 +231,13 @@ extension NotifyingCenter {
         _ name: Notification.Name?, object sender: Any?, owner: repeat each Owner,
         on target: DeliveryTarget = .postingThread, queue: OperationQueue? = nil,
         once: Bool = false,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<each Owner: AnyObject>(
         _ name: Notification.Name?, sender: Any?, owner: repeat each Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func connect<Object: AnyObject, Method>(
@@ -234,14 +258,14 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Notification) async throws -> Void
+        closure handler: @escaping @Sendable (Notification) async throws -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Owner, Notification) async throws -> Void
+        closure handler: @escaping @Sendable (Owner, Notification) async throws -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -256,28 +280,28 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: DeliveryTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Notification) async -> Void
+        closure handler: @escaping @Sendable (Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @MainActor @Sendable (Notification) async -> Void
+        closure handler: @escaping @MainActor @Sendable (Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -292,7 +316,7 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -320,7 +344,7 @@ extension ObserverCenter {
     @discardableResult public func observe<each Owner: AnyObject>(
         of subject: Any? = nil, for type: Any.Type, owner: repeat each Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping @isolated(any) (repeat each Owner, Any) async -> Void
+        closure handler: @escaping @isolated(any) (repeat each Owner, Any) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     public func addObserver(
@@ -362,7 +386,13 @@ extension ObserverCenter {
     @discardableResult public func observe<Message, each Owner: AnyObject>(
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>, from subject: Any?,
         owner: repeat each Owner, once: Bool = false,
-        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Message, each Owner: AnyObject>(
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>, of subject: Any?,
+        owner: repeat each Owner, once: Bool = false,
+        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -378,7 +408,7 @@ extension ObserverCenter {
         of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil,
-        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -431,7 +461,7 @@ extension ObserverCenter {
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: DeliveryTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult
@@ -442,7 +472,7 @@ extension ObserverCenter {
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @MainActor @Sendable (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult
@@ -452,7 +482,7 @@ extension ObserverCenter {
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: DeliveryTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @Sendable (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult
@@ -462,7 +492,7 @@ extension ObserverCenter {
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @MainActor @Sendable (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @MainActor @Sendable (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -482,7 +512,7 @@ extension ObserverCenter {
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil,
-        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult
@@ -492,7 +522,7 @@ extension ObserverCenter {
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil,
-        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -513,11 +543,11 @@ extension ObserverCenter {
 )
 extension AsyncSequence where Self: Sendable {
     @discardableResult public func observe<Owner: AnyObject>(
-        owner: Owner, _ handler: @escaping @Sendable (Element) async -> Void
+        owner: Owner, closure handler: @escaping @Sendable (Element) async -> Void
     ) -> Task<Void, any Error> { Task { () async throws in } }
 
     @discardableResult public func observe(
-        _ handler: @escaping @Sendable (Element) async -> Void
+        closure handler: @escaping @Sendable (Element) async -> Void
     ) -> Task<Void, any Error> { Task { () async throws in } }
 }
 
@@ -528,7 +558,7 @@ extension AsyncSequence where Self: Sendable {
 )
 extension AsyncSequence where Self: Sendable {
     @discardableResult public func observe<Owner: AnyObject>(
-        owner: Owner, _ handler: @escaping @Sendable (Owner, Element) async throws -> Void
+        owner: Owner, closure handler: @escaping @Sendable (Owner, Element) async throws -> Void
     ) -> Task<Void, any Error> { Task { () async throws in } }
 }
 
@@ -540,7 +570,7 @@ extension AsyncSequence where Self: Sendable {
 extension AsyncSequence where Self: Sendable {
     @_disfavoredOverload
     @discardableResult public func observe<Owner>(
-        owner: Owner, _ handler: @escaping @Sendable (Owner, Element) async -> Void
+        owner: Owner, closure handler: @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, any Error> { Task { () async throws in } }
 }
 
@@ -553,12 +583,12 @@ extension AsyncSequence where Self: Sendable {
 extension AsyncSequence where Self: Sendable {
     @discardableResult public func observe<Owner: AnyObject>(
         owner: Owner, on target: DeliveryTarget,
-        _ handler: @escaping @Sendable (Owner, Element) async -> Void
+        closure handler: @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, any Error> { Task { () async throws in } }
 
     @discardableResult public func observe<Owner: AnyObject>(
         owner: Owner, on target: MainActorTarget,
-        _ handler: @escaping @MainActor @Sendable (Owner, Element) async -> Void
+        closure handler: @escaping @MainActor @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, any Error> { Task { () async throws in } }
 }
 
@@ -573,4 +603,76 @@ extension Task where Failure == Never {
         owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Success
     ) { self = Task(operation: operation) }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "'subject:' takes the 'Subject' of the message's type, not optional"
+)
+extension ObserverCenter {
+    @_disfavoredOverload
+    public func post<Message: NotificationCenter.MainActorMessage>(
+        _ message: Message, subject: Any?
+    ) {}
+    @_disfavoredOverload
+    public func post<Message: NotificationCenter.AsyncMessage>(
+        _ message: Message, subject: Any?
+    ) {}
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "messages are observed on an ObserverCenter; over Foundation's center observe a name"
+)
+extension NotificationCenter {
+    @discardableResult public func observe<Message, each Owner: AnyObject>(
+        of subject: Any? = nil,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil,
+        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+extension NotifyingCenter {
+    @available(*, unavailable, renamed: "removeObservers(named:)")
+    @_disfavoredOverload
+    public func removeObservers(_ name: Notification.Name, from sender: Any? = nil) {}
+}
+
+@_documentation(visibility: internal)
+extension NotificationObserver {
+    @available(*, unavailable, renamed: "cancel()")
+    public func invalidate() {}
+
+    @available(*, unavailable, renamed: "cancel()")
+    public func dispose() {}
+
+    @available(*, unavailable, renamed: "muted(keepingNewest:_:)")
+    public func mute<Result>(
+        keepingNewest: Bool = false, closure body: () async throws -> Result
+    ) {}
+}
+
+// For a wrong argument behind the queue. Otherwise the compiler says that `MainActorTarget` has no
+// such member.
+@_documentation(visibility: internal)
+@available(
+    *, unavailable, message: "a handler of the main actor runs there: write 'on: .mainActor'"
+)
+extension MainActorTarget {
+    public static func dispatchQueue(
+        _ queue: DispatchQueue, concurrently: Bool = false, batching: Bool = false
+    ) -> MainActorTarget { .mainActor }
+
+    public static func operationQueue(_ queue: OperationQueue) -> MainActorTarget { .mainActor }
+
+    public static func thread(
+        _ thread: Thread, modes: Set<RunLoop.Mode> = [.common]
+    ) -> MainActorTarget { .mainActor }
 }

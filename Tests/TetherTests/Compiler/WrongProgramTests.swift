@@ -90,6 +90,9 @@ import Testing
     private static let ownerAndElement = "'{ owner, element in … }'"
     private static let noTargetOfLoop = "leave out 'on:'"
     private static let callItInAClosure = "callTheMethodInAClosureOfObserve"
+    private static let messageSubject =
+        "'subject:' takes the 'Subject' of the message's type, not optional"
+    private static let limits = "'limits: .init(deliveryWait: .seconds(30))'"
 
     static let mistakes = [
         // The token.
@@ -530,6 +533,53 @@ import Testing
             "\(stream).observe(owner: sidebar, on: .mainActor) { sidebar, _ in sidebar.clear() }",
             noTargetOfLoop),
         Mistake("Task(owner: optional) { await save() }", owners),
+        // A label that is no label of Tether, in a call with a trailing closure.
+        Mistake(
+            "center.observe(name, owner: index, times: 1) { index, _ in index.clear() }",
+            "extra argument 'times' in call"),
+        Mistake(
+            "center.observe(name, owner: index, using: { index, _ in index.clear() })",
+            "extraneous argument label 'using:' in call"),
+        Mistake(
+            "center.observe(name, by: index) { index, _ in index.clear() }",
+            "extraneous argument label 'by:' in call"),
+        Mistake("center.observe(name, index) { index, _ in index.clear() }", ownerLabel),
+        Mistake(
+            "\(stream).observe(by: index) { index, _ in index.clear() }", "expected 'owner:_:'"),
+        Mistake(
+            "center.observe(name, owner: index, on: .dispatchQueue(queue, batched: true)) { _, _ in }",
+            "extra argument 'batched' in call"),
+        Mistake(
+            "center.observe(name, owner: index, on: .operationQueue(operations, serial: true)) { _, _ in }",
+            "extra argument 'serial' in call"),
+        Mistake("token.mute { }", "renamed to 'muted(keepingNewest:_:)'"),
+        Mistake("center.removeObservers(name)", "renamed to 'removeObservers(named:)'"),
+        // A backlog before the place.
+        Mistake("_ = center.observe(name, backlog: .newest(1), on: .main) { _ in }", order),
+        Mistake(
+            "center.observe(name, owner: index, backlog: .newest(1), on: .main) { _, _ in await save() }",
+            order),
+        Mistake(
+            "center.observe(name, owner: sidebar, backlog: .newest(1), on: .mainActor) { sidebar, _ in sidebar.clear() }",
+            order),
+        // Subjects of messages.
+        Mistake(
+            "center.observe(for: .didSave, of: model, owner: index) { index, _ in index.clear() }",
+            "the sender of messages is their subject, 'of:', before 'for:'"),
+        Mistake("center.post(ModelDidSave(), subject: index)", messageSubject),
+        Mistake("center.post(ModelDidSave(), subject: optional)", messageSubject),
+        Mistake(
+            "center.post(SidebarDidMove(), subject: index)", messageSubject, in: "@MainActor func"),
+        Mistake(
+            "NotificationCenter.default.observe(of: model, for: .didSave, owner: index) { _, _ in await save() }",
+            "messages are observed on an ObserverCenter"),
+        Mistake(
+            "NotificationCenter.default.observe(for: .didMove, owner: index) { index, _ in index.clear() }",
+            "messages are observed on an ObserverCenter"),
+        // Words of Foundation, of RxSwift and of Combine.
+        Mistake("token.invalidate()", "renamed to 'cancel()'"),
+        Mistake("token.dispose()", "renamed to 'cancel()'"),
+        Mistake("_ = RunLoopThread { }", "an observer on '.thread(thread)' does the work"),
         // Foundation's words.
         Mistake(
             "center.addObserver(index, selector: \"update:\", name: name, object: nil)",
@@ -542,11 +592,29 @@ import Testing
         ),
     ]
 
+    static let mistakesInTests = [
+        Mistake("_ = findLeaks(timeout: 2) { }", limits),
+        Mistake("_ = findLeaks(within: .seconds(2)) { }", limits),
+        Mistake("verifyNoLeaks(timeout: 2) { }", limits),
+        Mistake("verifyNoLeaks(within: .seconds(2)) { }", limits),
+        Mistake("let _: NoLeaksTrait = .verifiesNoLeaks(timeout: .seconds(2))", limits),
+        Mistake("let _: NoLeaksTrait = .verifiesNoLeaks(within: .seconds(2))", limits),
+        Mistake("let _: NoLeaksTrait = .verifyNoLeaks", "renamed to 'verifiesNoLeaks'"),
+        Mistake("_ = findLeaks(of: model)", "findLeaks { let sidebar = track(Sidebar()) … }"),
+        Mistake("verifyNoLeaks(of: model)", "verifyNoLeaks { let sidebar = track(Sidebar()) … }"),
+        Mistake(
+            "_ = findLeaks(of: model) { }", "findLeaks { let sidebar = track(Sidebar()) … }"),
+        Mistake(
+            "_ = findLeaks { let model = track(Model()); return model }",
+            "cannot convert value of type 'Model' to closure result type 'Void'"),
+        Mistake("verifyNoLeaks { await save() }", "is not marked with 'await'", in: "async"),
+    ]
+
     /// The compiler's message for each of some programs.
     private func diagnostics(
         of mistakes: [Mistake], preamble: String = preamble, parameters: String = parameters,
         mode: Int = 6,
-        options: [String] = []
+        options: [String] = [], importingTests: Bool = false
     ) throws -> [String] {
         let functions = mistakes.enumerated().map { index, mistake in
             let (before, after) =
@@ -557,7 +625,9 @@ import Testing
 
                 """
         }
-        let text = try Compiler(mode: mode, options: options).diagnostics(
+        let text = try Compiler(
+            mode: mode, options: options, importingTests: importingTests
+        ).diagnostics(
             of: preamble + functions.joined() + "#sourceLocation()\n")
         #expect(!text.contains("Snippet.swift:"), "\(text)")
         for silence in [
@@ -583,6 +653,24 @@ import Testing
         let mistakes = WrongProgramTests.mistakes
         #expect(mistakes.count > 40)
         expect(mistakes, in: try diagnostics(of: mistakes))
+    }
+
+    @Test func `X2 mistakes with leak checks are reported in words that lead to the remedy`() throws
+    {
+        let preamble = """
+            import TetherVerification
+
+            final class Model: Sendable {}
+
+            func save() async {}
+
+            """
+        let mistakes = WrongProgramTests.mistakesInTests
+        expect(
+            mistakes,
+            in: try diagnostics(
+                of: mistakes, preamble: preamble, parameters: "_ model: Model", importingTests: true
+            ))
     }
 
     @Test
