@@ -75,7 +75,8 @@ final class TraceWriter {
     /// The calling thread's name in the system, or "thread" and its number.
     ///
     /// `Thread.current.name` may be a subclass's code, and locks are held here (R6). On Linux a
-    /// thread without a name of its own has the process's, cut to 15 bytes.
+    /// thread begins with the name of the thread that starts it, and the first one has the
+    /// process's, cut to 15 bytes.
     private func threadName(_ thread: UInt64) -> String {
         if Thread.isMainThread { return "main" }
         let name = unsafe withUnsafeTemporaryAllocation(
