@@ -114,7 +114,9 @@ extension LeakTracker {
             // once.
             let signal = AtRelease(waitGroup.add())
             if let cancel = registration.retainUntilIdle(signal) {
-                state.withLock { $0.waits[registration.id] = cancel }
+                let old = state.withLock { $0.waits.updateValue(cancel, forKey: registration.id) }
+                // Released without the lock: it retains the pending deliveries.
+                withExtendedLifetime(old) {}
                 // The registration may have ended meanwhile.
                 if !registration.isActive { endWait(registration.id) }
             }
@@ -129,7 +131,9 @@ extension LeakTracker {
 
     /// The registrations without the tasks and loops of objects kept on purpose, which may go on.
     private func awaitedRegistrations() -> [WatchedRegistration] {
-        let (registrations, kept) = state.withLock { ($0.registrations, addresses(of: $0.kept)) }
+        let (registrations, keptObjects) = state.withLock { ($0.registrations, $0.kept) }
+        // Without the lock: a watched object has a lock of its own.
+        let kept = addresses(of: keptObjects)
         return registrations.filter { registration in
             guard registration.work != nil, let owner = registration.owner else { return true }
             return !kept.contains(owner)

@@ -41,7 +41,7 @@ enum Registrations {
 
     /// The number of open scopes, and one for the warning of self-captures. Locked around changes
     /// of the listener.
-    private static let listeners = Locked(0)
+    private static let listeners = Locked(0, rank: .outer)
 
     /// Receives the events of registrations until a call of `stopListening()`.
     static func listen() {
@@ -174,12 +174,13 @@ enum Registrations {
     }
 
     private static func centerEnded(_ center: RegistrationWatch.CenterNumber) {
-        let ending = state.withLock { state in
-            state.beforeRelease = state.beforeRelease.filter {
-                $0.value.registration.center != center
-            }
-            return state.ending.removeValue(forKey: center)
+        let (ending, beforeRelease) = state.withLock { state in
+            let old = state.beforeRelease
+            state.beforeRelease = old.filter { $0.value.registration.center != center }
+            return (state.ending.removeValue(forKey: center), old)
         }
+        // Released without the lock: a watched object has a lock of its own.
+        withExtendedLifetime(beforeRelease) {}
         guard let ending else { return }
         for (scope, owners) in ending.kept { scope.centerHasEnded(owners, gone: ending.gone) }
     }
@@ -189,11 +190,13 @@ enum Registrations {
     static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>)
         -> [WatchedRegistration]
     {
-        state.withLock { state in
-            state.unattributed.values.filter { registration in
-                registration.isActive && centers.contains(registration.center)
-                    && state.reported.insert("\(registration.site)").inserted
-            }
+        let known = state.withLock { state in
+            state.unattributed.values.filter { centers.contains($0.center) }
+        }
+        // Asked without the lock: the question retains a registration, and may release it last.
+        let active = known.filter(\.isActive)
+        return state.withLock { state in
+            active.filter { state.reported.insert("\($0.site)").inserted }
         }
     }
 }

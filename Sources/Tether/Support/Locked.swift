@@ -21,8 +21,9 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     private let rank: LockRank?
     #endif
 
-    /// Makes a lock. A lock without a rank is a leaf: it is taken alone or last, unchecked.
-    package init(_ value: consuming sending Value, rank: LockRank? = nil) {
+    /// Makes a lock, by default a leaf. `nil` is for doubles of tests that stand for the user's code,
+    /// and run code under their lock: such a lock is not checked.
+    package init(_ value: consuming sending Value, rank: LockRank? = .leaf) {
         mutex = Mutex(value)
         #if DEBUG
         self.rank = rank
@@ -96,7 +97,7 @@ private let mostTries = 40
 /// Debug builds check at every lock and every call of user code, so a mistake ends its first test.
 /// Release builds have no ranks.
 package enum LockRank: UInt32, Sendable {
-    /// The table of foreign centers.
+    /// The table of foreign centers, and the count of open leak checks.
     case outer = 1
     /// A shard of the object table.
     case owner = 2
@@ -104,6 +105,8 @@ package enum LockRank: UInt32, Sendable {
     case pending = 8
     /// The table of threads that wait for handlers.
     case waiters = 16
+    /// Every other lock: taken alone or last.
+    case leaf = 32
 
     #if DEBUG
     func enter() {

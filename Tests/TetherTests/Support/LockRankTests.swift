@@ -47,6 +47,35 @@ import Testing
                 "A thread takes a lock of rank pending while it holds a lock"))
     }
 
+    @Test func `R6 a lock that is taken under a leaf ends a debug build`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            Locked(0).withLock { _ in Locked(1).withLock { _ in } }
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(
+            sentence.contains(
+                "A thread takes a lock of rank leaf while it holds a lock"))
+    }
+
+    @Test func `R6 a handler that is called under a leaf ends a debug build`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample) { _ in }
+            // The first post takes the center's lock, and later ones do not.
+            center.post(name: .sample, object: nil)
+            Locked(0).withLock { _ in center.post(name: .sample, object: nil) }
+            withExtendedLifetime(token) {}
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(
+            sentence.contains(
+                "A thread calls code of a user while it holds a lock of Tether."))
+    }
+
     @Test func `R6 locks that are taken in their order, and released by an error, leave none`() {
         struct Thrown: Error {}
         func throwing() throws { throw Thrown() }

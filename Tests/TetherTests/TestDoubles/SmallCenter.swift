@@ -24,7 +24,8 @@ final class SmallCenter: NotifyingCenter {
         func cancel() { center?.cancel(id) }
     }
 
-    private let state = Locked(State())
+    /// Runs a body of the test under its lock, as a center of the user's may do.
+    private let state = Locked(State(), rank: nil)
     private let cancellation = Gate()
     /// An action during the next registration.
     private let interruption = Box<(@Sendable () -> Void)?>(nil)

@@ -180,9 +180,13 @@ final class ThreadLoop: Sendable {
 
     /// Whether the thread is the calling one.
     var isCurrent: Bool {
-        self === ThreadLoop.main
-            ? Thread.isMainThread
-            : state.withLock { $0.loop.map { $0.thread === ThreadRecord.current } ?? false }
+        if self === ThreadLoop.main { return Thread.isMainThread }
+        // Before the lock: a thread's first record is made under another lock.
+        let thread = ThreadRecord.current
+        return state.withLock { state in
+            guard let loop = state.loop else { return false }
+            return loop.thread === thread
+        }
     }
 
     // MARK: Targets and blocks
