@@ -41,8 +41,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let pending: Int
         /// The number of deliveries dropped by the target, by the backlog or a sequence's buffer,
         /// or while muted. `description` has the number for each reason.
-        public var dropped: Int { drops.values.reduce(0, +) }
-        let drops: [DropReason: Int]
+        public var dropped: Int { drops.total }
+        let drops: DropCounts
         /// The number of mutings by the token and by the owner in force; 0 if not muted.
         public let muteCount: Int
         /// Whether the observer ends after one call of the handler.
@@ -129,7 +129,7 @@ extension Audit.Row {
         let keeper = registration.keeper
         let (report, hookCounts) =
             registration.pending?.report(with: keeper)
-            ?? (PendingDeliveries.Report(), keeper?.counts ?? RegistrationHook.Counts(0, [:]))
+            ?? (PendingDeliveries.Report(), keeper?.counts ?? RegistrationHook.noCounts)
         guard !registration.hasEnded else { return nil }
         center = work == nil ? Audit.Row.description(of: registration.center) : "none"
         name = subject.name
@@ -145,7 +145,7 @@ extension Audit.Row {
         line = registration.site.line
         target = keeper?.targetDescription ?? report.target.description
         pending = report.pending + report.kept + hookCounts.pending
-        drops = report.dropped.merging(hookCounts.dropped, uniquingKeysWith: +)
+        drops = report.drops + hookCounts.drops
         muteCount = report.muted
         isOnce = registration.isOnce
         key = registration.details?.key?.description
@@ -284,8 +284,8 @@ extension Audit.Row {
         if isOnce { notes.append("once") }
         if let key { notes.append("key \(key)") }
         if pending > 0 { notes.append("\(pending) pending") }
-        notes += DropReason.allCases.compactMap { reason in
-            drops[reason].map { "\($0) dropped: \(reason.rawValue)" }
+        for reason in DropReason.allCases where drops[reason] > 0 {
+            notes.append("\(drops[reason]) dropped: \(reason.words)")
         }
         if muteCount > 0 { notes.append(muteCount == 1 ? "muted" : "muted \(muteCount) times") }
         return notes

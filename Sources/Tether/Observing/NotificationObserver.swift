@@ -163,7 +163,7 @@ internal import Synchronization
     public var droppedCount: Int {
         guard let registration = live, let pending = registration.pending else { return 0 }
         let (report, _) = pending.report(with: nil)
-        return report.dropped.values.reduce(0, +)
+        return report.drops.total
     }
 
     // MARK: Muting (D9)

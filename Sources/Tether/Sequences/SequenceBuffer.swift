@@ -32,7 +32,7 @@ internal import Synchronization
         /// Empty unless `elements` is empty. Several consumers wait only where tasks share copies
         /// of an iterator.
         var consumers = FIFO<Consumer>()
-        var dropped = 0
+        var drops = DropCounts()
         var isFinished = false
 
         /// Returns the tasks that wait, for their end.
@@ -76,7 +76,7 @@ internal import Synchronization
                 let dropped = state.elements.append(
                     handover, limit: policy.limit, keepsOldest: policy.keepsOldest)
             else { return (nil, nil) }
-            state.dropped += 1
+            state.drops.add(because: .bufferIsFull)
             return (nil, (dropped, .bufferIsFull))
         }
         if let consumer {
@@ -152,14 +152,14 @@ internal import Synchronization
     // MARK: The audit
 
     /// The number of notifications dropped by the policy.
-    var droppedCount: Int { state.withLock { $0.dropped } }
+    var droppedCount: Int { state.withLock(\.drops.total) }
 
     override var targetDescription: String? {
         policy == .unbounded ? "sequence" : "sequence, \(policy)"
     }
 
     override var counts: Counts {
-        state.withLock { ($0.elements.count, $0.dropped > 0 ? [.bufferIsFull: $0.dropped] : [:]) }
+        state.withLock { ($0.elements.count, $0.drops) }
     }
 }
 

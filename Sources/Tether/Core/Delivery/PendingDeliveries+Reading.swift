@@ -26,7 +26,7 @@ extension PendingDeliveries {
         var target = DeliveryTarget.postingThread
         var pending = 0
         var kept = 0
-        var dropped: [DropReason: Int] = [:]
+        var drops = DropCounts()
         var muted = 0
     }
 
@@ -38,10 +38,10 @@ extension PendingDeliveries {
                 target: DeliveryTarget(state.destination.shown), pending: state.pendingCount)
             if state.hasExtras {
                 report.kept = state.kept == nil ? 0 : 1
-                report.dropped = state.extras.dropped
+                report.drops = state.extras.drops
                 report.muted = state.extras.muting.count
             }
-            return (report, hook?.counts ?? (0, [:]))
+            return (report, hook?.counts ?? RegistrationHook.noCounts)
         }
     }
 

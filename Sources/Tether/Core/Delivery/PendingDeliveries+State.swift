@@ -67,7 +67,7 @@ extension PendingDeliveries {
     /// The part of the state that most observers never need.
     struct Extras: Sendable {
         var muting = Muting()
-        var dropped: [DropReason: Int] = [:]
+        var drops = DropCounts()
         /// The numbers of blocks on the present target that began during a call of the handler.
         var skipped = FIFO<UInt64>()
         /// The number of kept notifications that an unmuting is about to deliver on its own thread.

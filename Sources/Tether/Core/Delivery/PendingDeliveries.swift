@@ -214,7 +214,7 @@ final class PendingDeliveries: Sendable {
         because reason: DropReason,
         in state: inout State
     ) {
-        state.extras.dropped[reason, default: 0] += 1
+        state.extras.drops.add(because: reason)
         if Events.areTraced {
             let site = registration.retained?.site
             Events.report(

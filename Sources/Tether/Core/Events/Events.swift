@@ -140,7 +140,7 @@ struct Event {
         _ name: Notification.Name?, because reason: DropReason, at site: RegistrationSite?,
         waitedSince since: Moment = 0
     ) -> Event {
-        let because = reason.rawValue.json
+        let because = reason.words.json
         var title = "dropped"
         if let name { title += " \(name.rawValue)" }
         var arguments: KeyValuePairs = ["because": because]
@@ -170,15 +170,54 @@ enum EndCause: String, Sendable {
     case finished = "it was finished"
 }
 
-/// Why a notification was not delivered, in the words of a trace and of an audit, which lists them
-/// in this order. Only a trace sees the drops of an observer's end: an ended observer has no row.
-enum DropReason: String, Sendable, CaseIterable {
-    case muted = "its observer is muted"
-    case backlogIsFull = "its backlog is full"
-    case bufferIsFull = "its buffer is full"
-    case targetCancelled = "its target was cancelled or has ended"
-    case usedUp = "its observer was used up"
-    case observerEnded = "its observer ends"
+/// Why a notification was not delivered, in the order of an audit. Only a trace sees the drops of an
+/// observer's end: an ended observer has no row.
+enum DropReason: Int, Sendable, CaseIterable {
+    case muted
+    case backlogIsFull
+    case bufferIsFull
+    case targetCancelled
+    case usedUp
+    case observerEnded
+
+    /// The reason in the words of a trace and of an audit.
+    var words: String {
+        switch self {
+        case .muted: "its observer is muted"
+        case .backlogIsFull: "its backlog is full"
+        case .bufferIsFull: "its buffer is full"
+        case .targetCancelled: "its target was cancelled or has ended"
+        case .usedUp: "its observer was used up"
+        case .observerEnded: "its observer ends"
+        }
+    }
+}
+
+/// The numbers of dropped notifications by reason. A dictionary would hash a reason under the lock
+/// of each post to a muted observer.
+struct DropCounts: Sendable, Hashable {
+    /// By the raw values of the reasons; empty before the first drop.
+    private var counts: [Int] = []
+
+    subscript(reason: DropReason) -> Int { counts.isEmpty ? 0 : counts[reason.rawValue] }
+
+    var total: Int { counts.reduce(0, +) }
+
+    @inline(__always)
+    mutating func add(_ number: Int = 1, because reason: DropReason) {
+        if counts.isEmpty {
+            counts = Array(repeating: 0, count: DropReason.allCases.count)
+        }
+        counts[reason.rawValue] += number
+    }
+
+    static func + (first: DropCounts, second: DropCounts) -> DropCounts {
+        var sum = first
+        for reason in DropReason.allCases where second[reason] > 0 {
+            sum.add(second[reason], because: reason)
+        }
+        return sum
+    }
 }
 
 /// The way from the reporting code to the file of a trace.

@@ -37,11 +37,12 @@ class RegistrationHook: @unchecked Sendable {
     /// part.
     var targetDescription: String? { nil }
 
-    typealias Counts = (pending: Int, dropped: [DropReason: Int])
+    typealias Counts = (pending: Int, drops: DropCounts)
+    static let noCounts = Counts(0, DropCounts())
 
     /// The number of deliveries that the hook keeps for the registration, and the numbers of its
     /// drops.
-    var counts: Counts { (0, [:]) }
+    var counts: Counts { RegistrationHook.noCounts }
 }
 
 /// Work that ends with an owner, and is no observer.
