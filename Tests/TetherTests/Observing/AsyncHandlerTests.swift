@@ -44,6 +44,35 @@ import Testing
         }
     }
 
+    /// An operation queue of the user's, with code that runs before the first operation is added.
+    /// SAFETY: `willAdd` is set before the queue is used, and then only used by one thread.
+    private final class ObservedQueue: OperationQueue, @unchecked Sendable {
+        var willAdd: (() -> Void)?
+
+        override func addOperation(_ operation: Operation) {
+            willAdd.take()?()
+            super.addOperation(operation)
+        }
+    }
+
+    @Test
+    func `D9 P4 a post before the block of a kept notification is handled behind the notification`()
+        async
+    {
+        let owner = Plain()
+        let queue = ObservedQueue()
+        center.observe(.other, owner: owner, on: .operationQueue(queue)) { _, _ in }
+        center.observe(.sample, owner: owner) { [log] _, note async in log.add("\(note.number)") }
+        OwnerObservers(of: owner).mute(keepingNewest: true)
+        center.post(.other)
+        center.post(.sample, number: 1)
+        // The unmuting submits the block on the queue first.
+        queue.willAdd = { [center] in center.post(.sample, number: 2) }
+        OwnerObservers(of: owner).unmute()
+        #expect(await logged(2, in: log) == ["1", "2"])
+        withExtendedLifetime(owner) {}
+    }
+
     @Test(arguments: CenterKind.allCases)
     func `P4 F1 calls are made one at a time, in posting order, whatever the handler awaits`(
         kind: CenterKind
