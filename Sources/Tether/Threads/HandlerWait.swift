@@ -53,10 +53,10 @@ enum HandlerWait {
     ) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let own = [ThreadRecord.current] + ownRun
-        let isWaiting = add(
+        let canEnd = add(
             Waiter(registration: registration, own: own, hasEnded: hasEnded) { semaphore.signal() })
-        if isWaiting { semaphore.wait() }
-        return isWaiting
+        if canEnd { semaphore.wait() }
+        return canEnd
     }
 
     /// Calls `resume` when `hasEnded` is true and no handler of the registration runs, except the

@@ -39,7 +39,8 @@ internal import Synchronization
 // # Memory orders
 //
 // Each side of both schemes needs a full fence between its store and its load (store buffering). In
-// epochs both accesses are sequentially consistent. For hazard pointers a post has a compiler
+// epochs both accesses at a post's beginning are sequentially consistent. A post's end is ordered
+// before its look for garbage by the fence in `retire`. For hazard pointers a post has a compiler
 // barrier only, and the removing thread fences all threads (Linux: `membarrier`). On ARM64 a
 // sequentially consistent store and load keep their order at no cost. Elsewhere posts fence.
 // Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.
@@ -261,8 +262,8 @@ struct Reclamation: ~Copyable, Sendable {
     private let newestGarbage = Atomic<UInt64>(0)
 
     /// Whether a post of an epoch must collect the garbage at its end. The garbage may wait for the
-    /// post. Sequentially consistent, as the store in `retire`: its thread sees the post's end, or
-    /// the post sees the garbage.
+    /// post. The thread of `retire`, which fences all threads between its store and its look for
+    /// posts, sees the post's end, or the post sees the garbage.
     @inline(__always)
     func hasGarbage(since epoch: UInt64) -> Bool {
         newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch

@@ -46,7 +46,8 @@ struct Publication: Modelled {
             "Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"
         ),
         Code(
-            "Tether/Core/Registration/Registration.swift", "func makePending(", "func receive(",
+            "Tether/Core/Registration/Registration.swift", "func makePending(",
+            "func storePending(", "func receive(",
             "func receiveInAnyState(", "func routePrepared(", "func claim(",
             "var isRouted: Bool { state.load(ordering: .acquiring)",
             "pendingSlot.load(ordering: .acquiring)",

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 
@@ -5,6 +6,39 @@ import Testing
 
 extension Races {
     @Suite struct MatchingRaceTests {
+        @Test
+        func `M3 D2 a post after a switch finds the target, also if a muting began meanwhile`()
+            throws
+        {
+            struct Fixture: Sendable {
+                let center = ObserverCenter()
+                let queue = DispatchQueue(label: "switched")
+                let calls = Log<String>()
+                let waiting: NotificationObserver
+                let switched: NotificationObserver
+
+                init() {
+                    // The first handler waits for the queue, where the post has put its block.
+                    waiting = center.observe(.sample) { [queue, calls] _ in
+                        queue.sync {}
+                        calls.add("waited")
+                    }
+                    switched = center.observe(.sample) { [calls] _ in calls.add("switched") }
+                }
+            }
+            try race(
+                setUp: { _ in Fixture() },
+                { fixture in fixture.switched.backlog = .newest(10) },
+                { fixture in
+                    fixture.switched.target = .dispatchQueue(fixture.queue)
+                    fixture.center.post(.sample, number: 1)
+                },
+                check: { fixture in
+                    let calls = fixture.calls.entries
+                    try require(calls == ["switched", "waited"], "Called in the order \(calls).")
+                })
+        }
+
         @Test func `M1 M3 R1 adding and removing on the same and on other names disturbs no post`()
             throws
         {

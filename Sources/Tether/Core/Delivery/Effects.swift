@@ -24,8 +24,9 @@ struct Effects: ~Copyable {
     /// Releases a value after the lock.
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    /// Has `perform` submit a block of its own, which later deliveries of the post may join if the
-    /// target shares blocks. Takes over the target, so that a delivery retains it once.
+    /// Has `perform` submit a new block, even if the target has one here. `add` may join later
+    /// deliveries of the post to the block. Takes over the target, so that a delivery retains it
+    /// once.
     mutating func submit(_ block: consuming Block, on target: consuming BoundTarget) {
         let submission = Submission(target: target, block: block)
         if first == nil {

@@ -84,9 +84,10 @@ extension PendingDeliveries {
         _ delivery: Delivery, in state: inout State, _ effects: inout Effects,
         _ calls: inout [InlineCall]
     ) {
+        // Keeps the notification past the lock in every case.
         effects.release(delivery.stored)
-        // Retained until the lock is released only by a call. The reference is not the last one
-        // here: the end of the observer, which takes this lock, has a reference until then.
+        // Only a call keeps this reference past the lock. The reference is not the last one: the
+        // end of the observer has one, and waits for this lock.
         guard let registration = registration.retained else { return }
         // The claim comes with the unmuting: a kept notification does not use up a once observer
         // (R7).

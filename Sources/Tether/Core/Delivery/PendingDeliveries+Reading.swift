@@ -31,7 +31,7 @@ extension PendingDeliveries {
     }
 
     /// The report, and the hook's counts at the same moment: an element on the way between the two
-    /// is in one of them.
+    /// is in one of them at most.
     func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
         state.withLock { state in
             var report = Report(

@@ -86,9 +86,9 @@ extension PendingDeliveries {
         private var madeQueue = OnDemand<DeliveryQueue>()
         private var madeExtras = OnDemand<Extras>()
         var destination: Destination
-        /// The waiting deliveries of the center's observers at the target's place, and how many of
-        /// `queue` are in it.
+        /// The waiting deliveries of the center's observers at the target's place.
         var waiting: WaitingCount?
+        /// How many deliveries of `queue` are in `waiting`.
         private var counted = 0
         /// The number of blocks that have neither begun nor been dropped, on all targets so far.
         var waitingBlocks = 0

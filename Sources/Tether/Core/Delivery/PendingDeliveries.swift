@@ -70,8 +70,7 @@ final class PendingDeliveries: Sendable {
     }
 
     /// Changes the state under the lock, unless the observer has ended, and carries out the
-    /// effects. A post, an unmuting and the begin of a call change the state without this function:
-    /// none of them leaves the observer idle.
+    /// effects. Every change after which the observer may be idle is made here or by `endCall`.
     func change(_ body: (inout State, inout Effects) -> Void) {
         var effects = Effects()
         var ending: Ending?
@@ -96,8 +95,8 @@ final class PendingDeliveries: Sendable {
     /// Does the work that has waited until the observer is idle. Returns the end of the observer,
     /// if it comes now.
     private func settle(_ state: inout State, _ effects: inout Effects) -> Ending? {
-        // With deliveries pending, nobody needs to ask the return: the next call asks when it
-        // begins.
+        // The last condition also requests the return of a running handler. With deliveries
+        // pending no request is needed: the next call begins as awaited.
         guard state.hasWorkWhenIdle, state.hasNothingToCall, !execution.requestLockedReturn()
         else { return nil }
         if case .leaving(let target) = state.destination {
@@ -118,6 +117,8 @@ final class PendingDeliveries: Sendable {
 
     /// Sets the target; `nil` for the posting thread.
     private func setTarget(_ target: BoundTarget?, in state: inout State) {
+        // Not the last reference, as in `deliverKept`. The center is not stored, so this object
+        // stays small.
         let center = registration.retained?.center
         state.count(at: center.flatMap { target?.waiting(in: $0) })
         state.destination = Destination(target)
@@ -177,7 +178,7 @@ final class PendingDeliveries: Sendable {
     private func mayOvertake(_ waiting: WaitingCount?, _ step: PostStep) -> Bool {
         if step == .calling { return true }
         guard let waiting, !waiting.isZero else { return true }
-        // An unmuting has no epoch guard yet.
+        // A post is nested if there is an epoch guard besides its own. An unmuting has none yet.
         return step == .unmuting ? ThreadRecord.isDelivering : ThreadRecord.isPostNested
     }
 
@@ -348,6 +349,7 @@ final class PendingDeliveries: Sendable {
         if hasDropped, let registration = registration.retained, registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
+        // Last: until here the counted block keeps this object (`keptForBlocks`).
         let retained = state.withLock { blockEnds(in: &$0) }
         withExtendedLifetime(retained) {}
     }
@@ -372,7 +374,8 @@ final class PendingDeliveries: Sendable {
     }
 
     /// Switches several observers to another target, and has their pending deliveries moved in
-    /// posting order (D6). `nil`: the posting thread, when each observer is idle.
+    /// posting order (D6). A post meanwhile makes the earlier deliveries of its own observers first.
+    /// `nil`: the posting thread, when each observer is idle.
     static func redirect(_ observers: [PendingDeliveries], to new: BoundTarget?) {
         var moved: [Moved] = []
         for pending in observers { pending.redirect(to: new, &moved) }

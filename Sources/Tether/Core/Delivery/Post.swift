@@ -7,7 +7,7 @@ enum PostStep {
     case collecting
     /// The second of two parts: the handlers of the posting thread are called.
     case calling
-    /// A post in one part: no observer's deliveries pass through pending deliveries.
+    /// A post in one part, as a foreign center makes it. An appended delivery is submitted at once.
     case whole
     /// An unmuting, which delivers the kept notification as if posted now.
     case unmuting

@@ -25,7 +25,7 @@ internal import Synchronization
     let face: Face
     /// The address of Tether's own center, while that center exists.
     private let center = Atomic<UInt>(0)
-    /// The deliveries of the center that wait on the main queue for observers with the rule of D3.
+    /// The deliveries of the center that wait on the main queue, but for those to `.mainAsync`.
     let waitingOnMain = WaitingCount()
     /// The queues that post to this center later.
     let ledger = PostingLedger()

@@ -82,12 +82,15 @@
     }
 
     /// The observers as tokens for their users. A registration without a token is no observer.
-    var tokens: [any Token] { sequence(first: first, next: { $0?.next }).compactMap { $0?.token } }
+    var tokens: [any Token] { registrations.compactMap(\.token) }
 
     /// The registrations of tasks, loops and closures.
     var work: [Unowned<Registration>] {
-        sequence(first: first, next: { $0?.next }).compactMap { registration in
-            registration?.workHook == nil ? nil : registration.map { Unowned($0) }
-        }
+        registrations.filter { $0.workHook != nil }.map { Unowned($0) }
+    }
+
+    private var registrations: [OwnedRegistration] {
+        guard let first else { return [] }
+        return Array(sequence(first: first, next: \.next))
     }
 }

@@ -180,7 +180,7 @@ final class ObjectTable: Sendable {
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
         var first: ObjectRecord.State.First = (nil, true)
         var isSender = false
-        // Nil if no more than the first observer is to be ended.
+        // `nil` if nothing follows the first observer: no other, no sender's end, no event.
         let kept = shard(of: identity).records.withLock { records -> ObjectRecord? in
             guard let record = unsafe records.find(identity) else { return nil }
             // SAFETY: the table retains the record until the removal, which comes last.

@@ -124,20 +124,26 @@ internal import Synchronization
 
     /// The pending deliveries, made at the first call. Posts then pass through them.
     final func makePendingIfNeeded() -> PendingDeliveries {
-        if isRouted, let pending { return pending }
-        defer { center.noteRouted(self) }
-        return makePending(on: nil)
+        let made = isRouted ? pending : nil
+        let pending = made ?? makePending(on: nil)
+        // Also for a thread that finds them made: the other thread may not have noted it yet.
+        center.noteRouted(self)
+        return pending
     }
 
     /// Makes pending deliveries on a target; `nil` for the posting thread. Called before the
     /// registration is added to its center, by a switch, by a muting, and by a bound.
     @discardableResult
     final func makePending(on target: BoundTarget?) -> PendingDeliveries {
-        defer {
-            // An end that came before has not found the pending deliveries.
-            let old = state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing).oldValue
-            if old & StateBits.ended != 0 { _ = pending?.end(of: self) }
-        }
+        let pending = storePending(on: target)
+        let old = state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing).oldValue
+        // An end that came before has not found the pending deliveries.
+        if old & StateBits.ended != 0 { _ = pending.end(of: self) }
+        return pending
+    }
+
+    /// Stores pending deliveries in the slot, or finds those that another thread has stored.
+    private final func storePending(on target: BoundTarget?) -> PendingDeliveries {
         // SAFETY: the slot takes over the reference, and `deinit` releases the reference.
         let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
         let (isStored, known) = unsafe pendingSlot.compareExchange(

@@ -30,7 +30,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     var ownerRecord: Unmanaged<ObjectRecord>?
 
     // The place in the owner's list. Protected by the lock of the owner's shard. After a removal,
-    // these fields belong to the thread that removed the registration and closed its state.
+    // these fields belong to the removing thread if it closed the state, and otherwise to nobody.
     var token: (any Token)?
     var next: OwnedRegistration?
     /// The previous registration; itself while the registration is in no list.

@@ -109,8 +109,8 @@ class BoundTarget: @unchecked Sendable {
     /// user's, and takes leaf locks only.
     var isCurrent: Bool { false }
 
-    /// The deliveries that wait at the place for a center's observers with the rule of D3; `nil`
-    /// without the rule. Called under the lock of the pending deliveries, too.
+    /// The deliveries that wait at the place for a center's observers whose posts may be inline;
+    /// `nil` for `.never`. Called under the lock of the pending deliveries, too.
     func waiting(in center: CenterCore) -> WaitingCount? { nil }
 
     final var place: Place { Place(queue: queue, kind: ObjectIdentifier(type(of: self))) }

@@ -11,7 +11,8 @@ internal import Synchronization
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. A second run does nothing.
     ///
-    /// The job may run before the function returns, on the calling thread.
+    /// The job may run before the function returns, on the calling thread. Such a job is no part of
+    /// an async handler that posts: its handlers must not wait for that handler.
     func schedule(_ job: @escaping @Sendable () -> Void)
 }
 

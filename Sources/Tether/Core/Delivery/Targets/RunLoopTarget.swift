@@ -9,7 +9,7 @@ internal import ObjectiveC
 //
 //     ThreadLoop       A thread and its run loop, until the thread exits.
 //       Line           The thread's blocks in one set of modes. Blocks wait for a run loop. The exit drops blocks.
-//         RunLoopTarget  A target, one for each observer, and for each `DeliveryTarget`.
+//         RunLoopTarget  A target: of one observer, of an owner's observers, or of a `DeliveryTarget`.
 //
 // No public API leads from a thread to a run loop, so a thread makes itself known.
 //
