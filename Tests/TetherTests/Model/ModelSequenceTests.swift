@@ -93,6 +93,17 @@ import Testing
         ])
     }
 
+    @Test
+    func `D4 D8 a job of a concurrent target whose delivery was dropped makes an earlier one`() {
+        expectAgreement([
+            .observe(Observation(token: 0, name: 0, scheduler: Places.concurrent)),
+            .post(center: 0, name: 0, sender: .nobody),
+            .post(center: 0, name: 0, sender: .nobody),
+            .bound(token: 0, to: .oldest(1)),
+            .runOne(scheduler: Places.concurrent, newest: true),
+        ])
+    }
+
     @Test func `D4 all jobs that come while the handler runs are run after it`() {
         expectAgreement([
             .observe(

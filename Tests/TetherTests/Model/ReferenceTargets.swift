@@ -6,6 +6,8 @@ final class ReferenceDelivery {
     /// Whether another block may make it before its own block does (D4). True when its own block
     /// has begun, or on a concurrent target a later one.
     fileprivate(set) var placeHasCome = false
+    /// The deliveries to the observer that waited on the target when this one came.
+    fileprivate var earlier: [ReferenceDelivery] = []
 
     enum Stage {
         case pending
@@ -113,7 +115,10 @@ final class ReferenceTarget {
     }
 
     /// Adds a delivery behind all that waits.
-    func take(_ delivery: ReferenceDelivery) { deliveries.append(delivery) }
+    func take(_ delivery: ReferenceDelivery) {
+        delivery.earlier = deliveries(of: delivery.observer)
+        deliveries.append(delivery)
+    }
 
     /// D6: adds a delivery that has come from another target. Nothing is reordered for one
     /// observer, so on a serial target no later delivery overtakes it.
@@ -136,10 +141,9 @@ final class ReferenceTarget {
         switch kind {
         case .batching: return pending
         case .concurrent:
-            // No delivery before its place, and in posting order.
-            if let place = pending.firstIndex(where: { $0 === delivery }) {
-                for reached in pending[...place] { reached.placeHasCome = true }
-            }
+            // No delivery before its place, and in posting order. A block has reached the places of
+            // the earlier deliveries, also if its own delivery was dropped.
+            for reached in delivery.earlier + [delivery] { reached.placeHasCome = true }
             return Array(pending.filter(\.placeHasCome).prefix(1))
         case .serial, .immediate, .loop:
             // The earlier of two posts is handled first, also if its block has begun and waits for
