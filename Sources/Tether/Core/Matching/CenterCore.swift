@@ -486,12 +486,34 @@ extension CenterCore {
         stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         if bucket.hasRouted {
-            return unsafe callInTwoParts(
-                notification, stored: stored, isTraced: false, at: epochGuard
-            ) { body in
-                unsafe bucket.forEachRegistration(body)
-            }
+            return unsafe callRouted(bucket, with: notification, stored: stored, at: epochGuard)
         }
+        unsafe callInOnePart(bucket, with: notification, stored: stored, at: epochGuard)
+    }
+
+    /// Calls registrations of which some have had pending deliveries. One observer needs no second
+    /// part.
+    @inline(never)
+    private static func callRouted(
+        _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        if bucket.used == 1 {
+            return unsafe callInOnePart(
+                bucket, with: notification, stored: stored, at: epochGuard)
+        }
+        unsafe callInTwoParts(
+            notification, stored: stored, isTraced: false, at: epochGuard
+        ) { body in
+            unsafe bucket.forEachRegistration(body)
+        }
+    }
+
+    @inline(__always)
+    private static func callInOnePart(
+        _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
         var previous = RegistrationAddress.none
         unsafe bucket.forEachRegistration { registration in
             unsafe callInline(
