@@ -12,7 +12,7 @@ private struct Finishing {
     init(_ references: [Unowned<Registration>]) {
         self.references = references
         for reference in references {
-            reference.live?.endAfterPending(because: .finished)
+            reference.live?.endTakingNoPosts()
         }
     }
 

@@ -84,9 +84,7 @@ struct ObservationRequest {
             isAttached = ObjectTable.shared.attach(observer, to: owner, as: owned)
         }
         guard isAttached else { return registration.end() }
-        if RegistrationWatch.isListening {
-            RegistrationWatch.registered(registration, name: name, by: observer)
-        }
+        Events.report(.registered(registration, name: name, token: observer))
         core.add(registration, name: name, sender: sender.key)
         foreign?.connect(Unowned(registration), with: center, name: name, sender: sender.object)
     }
@@ -155,9 +153,7 @@ extension CenterCore {
                 let owned = unsafe unsafeDowncast(registration, to: OwnedRegistration.self)
                 if !ObjectTable.shared.attach(observer, to: owner, as: owned) { return false }
             }
-            if RegistrationWatch.isListening {
-                RegistrationWatch.registered(registration, name: name, by: observer)
-            }
+            Events.report(.registered(registration, name: name, token: observer))
             return true
         }
         if isAttached {

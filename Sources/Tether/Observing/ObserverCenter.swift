@@ -36,7 +36,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     deinit {
         core.setOwnCenter(nil)
-        RegistrationWatch.centerEnds(core) { core.close() }
+        core.closeAtCenterEnd()
     }
 
     /// The class, and the number of observers.

@@ -91,7 +91,7 @@ final class ForeignClosure: Sendable {
         guard let lost = content.withLock({ $0.take() }) else { return }
         if ForeignCenters.shared.hasEnded(core) {
             // No thread can be inside a center that is being deallocated.
-            RegistrationWatch.centerEnds(core) { core.close() }
+            core.closeAtCenterEnd()
         } else {
             // The center may hold its lock here.
             ForeignSubscription.unsubscriber.async { lost.live?.end() }

@@ -26,9 +26,7 @@ extension OwnedRegistration {
         ObjectArgument.owner.check(owner, at: site)
         token.set(self)
         let isAttached = ObjectTable.shared.attach(token, to: owner, as: self)
-        if RegistrationWatch.isListening {
-            RegistrationWatch.registered(self, name: nil, by: token)
-        }
+        Events.report(.registered(self, name: nil, token: token))
         return isAttached
     }
 }

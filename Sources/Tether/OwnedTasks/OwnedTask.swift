@@ -30,8 +30,8 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
     /// The task in audits and traces.
     private let label: String
     private var run: AsyncRun?
-    /// The moment of the traced beginning; `nil` in an untraced run.
-    private var traced: Event.Moment?
+    /// The moment of the traced beginning.
+    private var begun: ObserverEvent.Moment?
 
     /// Attaches a task to its owner. `start` follows. `held` holds the user's code for leak checks.
     init(
@@ -77,9 +77,7 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
     /// Called first by the task.
     func begins(on actor: isolated (any Actor)?) {
         if hasEnded { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
-        if Events.areTraced {
-            traced = Events.report(.work(label, at: registration?.site))
-        }
+        begun = Events.report(.work(label, at: registration?.site))
     }
 
     /// Called last by the task. A later end cancels nothing.
@@ -92,7 +90,7 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
         withExtendedLifetime(old) {}
         registration?.end(because: .returned)
         run.take()?.end()
-        if let traced { Events.report(.asyncEnd(traced)) }
+        Events.endAsync(begun)
     }
 
     // MARK: The end

@@ -83,9 +83,7 @@ internal import Synchronization
             handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
             unsafe consumer.continuation.resume(returning: handover)
         }
-        if let dropped, Events.areTraced {
-            Events.report(.dropped(nil, because: dropped.because, at: nil))
-        }
+        if let dropped { Events.report(.dropped(dropped.because, of: nil, at: nil)) }
     }
 
     // MARK: The iterating task

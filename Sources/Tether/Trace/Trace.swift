@@ -66,7 +66,7 @@ public enum Trace {
                 throw failure(
                     "\(unsafe String(cString: strerror(code))); pass a file that can be written")
             }
-            Events.areTraced = true
+            Events.begin(for: .trace)
         }
         CenterCore.followTrace()
     }
@@ -76,7 +76,7 @@ public enum Trace {
     public static func stop() -> Summary? {
         guard isOn else { return nil }
         return Events.trace.withLock { trace in
-            Events.areTraced = false
+            Events.end(for: .trace)
             return trace.writer.take().map {
                 Summary(written: $0.written, notWritten: $0.notWritten)
             }
@@ -86,7 +86,7 @@ public enum Trace {
     /// A forked process must not write an event: the thread that holds the lock may not exist
     /// there.
     private static let endsInForkedProcesses: Void = {
-        _ = pthread_atfork(nil, nil) { Events.areTraced = false }
+        _ = pthread_atfork(nil, nil) { Events.end(for: .trace) }
     }()
 
     /// Writes a trace of all events during a body, on all threads. See ``start(to:limit:)``.

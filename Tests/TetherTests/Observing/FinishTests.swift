@@ -222,7 +222,7 @@ import Testing
         center.observe(.sample, owner: owner) { _, _ in
             log.add("first")
             // The beginning of `finish()`, without the wait.
-            second.value?.live?.endAfterPending(because: .finished)
+            second.value?.live?.endTakingNoPosts()
         }
         second.set(center.observe(.sample, owner: owner) { _, _ in log.add("second") })
         OwnerObservers(of: owner).mute(keepingNewest: true)

@@ -76,9 +76,9 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
         let site = registration.site
         registration.pending?.asyncCallBegins()
         handler.call = AsyncRun(of: registration) { actor in
-            let begun = Events.areTraced ? Events.report(.asyncCall(site)) : 0
+            let begun = Events.report(.asyncCall(site))
             await work(actor)
-            if begun > 0 { Events.report(.asyncEnd(begun)) }
+            Events.endAsync(begun)
             if registration.isClaimed { registration.end(because: .usedUp) }
             registration.pending?.asyncCallReturned()
         }

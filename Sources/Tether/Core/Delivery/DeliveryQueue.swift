@@ -57,8 +57,8 @@ struct DeliveryQueue: Sendable {
     struct Delivery: Sendable {
         let stored: StoredNotification
         var postNumber: PostNumber
-        /// The beginning of the wait, if there is a trace (L5). Otherwise 0.
-        let waitsSince: Event.Moment
+        /// The beginning of the wait, if there is a trace (L5).
+        let waitsSince: ObserverEvent.Moment?
     }
 
     /// The deliveries that a block, once begun, has still to make.

@@ -58,9 +58,10 @@ extension PendingDeliveries {
 
     enum Lifetime: Sendable {
         case live
-        /// The observer ends when idle: its sender has been deallocated (M5), or it finishes and
-        /// takes no further post (R11).
-        case endsWhenIdle(EndCause)
+        /// The observer ends when idle, because its sender has been deallocated (M5).
+        case endsWhenIdle
+        /// The observer takes no further post, and ends when idle (R11).
+        case finishing
         case ended
     }
 
@@ -178,14 +179,22 @@ extension PendingDeliveries {
 
         /// Why the observer will end when it is idle, if so.
         var causeOfEndWhenIdle: EndCause? {
-            if case .endsWhenIdle(let cause) = lifetime { cause } else { nil }
+            switch lifetime {
+            case .endsWhenIdle: .senderEnded
+            case .finishing: .finished
+            case .live, .ended: nil
+            }
         }
 
-        var takesPosts: Bool { !hasEnded && causeOfEndWhenIdle != .finished }
+        var isFinishing: Bool {
+            if case .finishing = lifetime { true } else { false }
+        }
+
+        var takesPosts: Bool { !hasEnded && !isFinishing }
 
         /// Whether the observer, which finishes, ends with the return of an async call. Until then
         /// `cancel()` reaches the call (P4, R11).
-        var endsAfterAsyncCall: Bool { isAsyncCallUnderWay && causeOfEndWhenIdle == .finished }
+        var endsAfterAsyncCall: Bool { isAsyncCallUnderWay && isFinishing }
 
         /// Whether the observer has work for the moment when it is idle.
         var hasWorkWhenIdle: Bool {

@@ -205,22 +205,20 @@ final class PendingDeliveries: Sendable {
     }
 
     /// In a trace, the moment. `targetName`: as computed before the lock.
-    func waitBegins(on targetName: String) -> Event.Moment {
-        guard Events.areTraced, let registration = registration.retained else { return 0 }
+    func waitBegins(on targetName: String) -> ObserverEvent.Moment? {
+        guard Events.areTraced, let registration = registration.retained else { return nil }
         return Events.report(.waiting(for: targetName, at: registration.site))
     }
 
     func countDrop(
-        of notification: Notification, waitedSince begun: Event.Moment = 0,
-        because reason: DropReason,
-        in state: inout State
+        of notification: Notification, waitedSince moment: ObserverEvent.Moment? = nil,
+        because reason: DropReason, in state: inout State
     ) {
         state.extras.drops.add(because: reason)
-        if Events.areTraced {
-            let site = registration.retained?.site
-            Events.report(
-                .dropped(notification.name, because: reason, at: site, waitedSince: begun))
-        }
+        Events.report(
+            .dropped(
+                reason, of: notification.name, at: registration.retained?.site,
+                waitedSince: moment))
     }
 
     func drop(
@@ -437,13 +435,15 @@ final class PendingDeliveries: Sendable {
 
     // MARK: The end
 
-    /// Ends the observer after the pending deliveries (M5, R11).
-    func endAfterPending(because cause: EndCause) {
+    /// Ends the observer after the pending deliveries (M5).
+    func endAfterPending() {
         change { state, _ in
-            if state.causeOfEndWhenIdle == .finished { return }
-            state.lifetime = .endsWhenIdle(cause)
+            if case .live = state.lifetime { state.lifetime = .endsWhenIdle }
         }
     }
+
+    /// Takes no further post, and ends the observer after the pending deliveries (R11).
+    func endTakingNoPosts() { change { state, _ in state.lifetime = .finishing } }
 
     /// Ends the observer. The caller releases the result: a block that never runs must not retain
     /// the target.
@@ -459,13 +459,11 @@ final class PendingDeliveries: Sendable {
             if let kept = state.kept {
                 deliveries.append(kept)
             }
-            if Events.areTraced {
-                for delivery in deliveries {
-                    countDrop(
-                        of: delivery.stored.notification, waitedSince: delivery.waitsSince,
-                        because: .observerEnded,
-                        in: &state)
-                }
+            for delivery in deliveries {
+                Events.report(
+                    .dropped(
+                        .observerEnded, of: delivery.stored.notification.name,
+                        at: registration.site, waitedSince: delivery.waitsSince))
             }
             var released: [any Sendable] = [deliveries, state.destination]
             if state.hasExtras {

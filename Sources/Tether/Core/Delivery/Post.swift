@@ -49,7 +49,7 @@ enum PostStep {
 
     /// A delivery of the post to an observer. `waitsSince`: the moment, in a trace.
     mutating func delivery(
-        of notification: Notification, waitsSince: Event.Moment
+        of notification: Notification, waitsSince: ObserverEvent.Moment?
     ) -> DeliveryQueue.Delivery {
         let number = number ?? PostNumber.next()
         self.number = number

@@ -26,7 +26,7 @@ final class TraceWriter {
     /// The threads with a name in the file.
     private var named: Set<UInt64> = []
     /// The names of the open slices with rows of their own, by their beginnings.
-    private var rows: [Event.Moment: String] = [:]
+    private var rows: [TraceEvent.Moment: String] = [:]
     /// The offset of the text behind the last event.
     private var size = 0
     /// The first error, of the C library: `EWOULDBLOCK` if another process writes a trace to the
@@ -47,7 +47,7 @@ final class TraceWriter {
             failure = errno
             return
         }
-        let name = Event(.metadata, "process_name", ["name": processName.json])
+        let name = TraceEvent(.metadata, "process_name", ["name": processName.json])
         _ = append("[\n" + lines(of: name, by: UInt64(process), at: moment)[0])
     }
 
@@ -55,13 +55,13 @@ final class TraceWriter {
 
     /// Writes an event, or counts the event as not written. Leaves out an end whose beginning is
     /// not in the trace.
-    func write(_ event: Event, at moment: UInt64) {
+    func write(_ event: TraceEvent, at moment: UInt64) {
         let thread = tether_thread_number()
         var lines = lines(of: event, by: thread, at: moment)
         if lines.isEmpty { return }
         let count = lines.count
         if named.insert(thread).inserted {
-            let event = Event(.metadata, "thread_name", ["name": threadName(thread).json])
+            let event = TraceEvent(.metadata, "thread_name", ["name": threadName(thread).json])
             lines = self.lines(of: event, by: thread, at: moment) + lines
         }
         if failure == 0, append(lines.map { ",\n" + $0 }.joined()) {
@@ -121,7 +121,7 @@ final class TraceWriter {
     }
 
     /// The lines of an event, without the ends of slices whose beginnings are not in the trace.
-    private func lines(of event: Event, by thread: UInt64, at moment: UInt64) -> [String] {
+    private func lines(of event: TraceEvent, by thread: UInt64, at moment: UInt64) -> [String] {
         let beginning = event.begun ?? moment
         let lines = event.phase.lines
         if lines.contains(.sliceBegin) { rows[moment] = event.name }
@@ -131,7 +131,7 @@ final class TraceWriter {
         for (index, line) in lines.enumerated() {
             guard beginning >= begun || line == .mark else { continue }
             var text = "{\"ph\":\"\(line.rawValue)\",\"pid\":\(process),\"tid\":\(thread)"
-            text += ",\"ts\":\(Event.microseconds(moment))"
+            text += ",\"ts\":\(TraceEvent.microseconds(moment))"
             switch line {
             case .end: break
             case .begin, .metadata: text += ",\"name\":\(event.name.json)"
@@ -151,7 +151,7 @@ final class TraceWriter {
     }
 }
 
-extension Event.Phase {
+extension TraceEvent.Phase {
     /// A line of the file, with the letter of its phase in the format.
     fileprivate enum Line: Character {
         case begin = "B"

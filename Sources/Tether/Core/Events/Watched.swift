@@ -1,5 +1,4 @@
 package import Foundation
-internal import Synchronization
 
 /// A registration for `TetherTesting`, retained during a read. The token and the owner are not
 /// retained.
@@ -103,12 +102,11 @@ package final class WatchedRegistration: Sendable, Identifiable {
 }
 
 /// The events of registrations and centers, for `TetherTesting`. Reported with no lock held.
-/// Without a listener an event costs one relaxed load, and a post nothing.
 package enum RegistrationWatch {
     /// The number of one center, and never of another.
     package typealias CenterNumber = UInt64
 
-    package enum Event {
+    package enum Change {
         case registered(WatchedRegistration, owner: AnyObject?)
         case ended(WatchedRegistration.ID)
         /// The end of its center released the captures of the registration's handler.
@@ -121,9 +119,8 @@ package enum RegistrationWatch {
 
     /// A struct, because each access to an optional of a function would wrap the function once
     /// more.
-    private struct Listener: Sendable { var receive: (@Sendable (Event) -> Void)? }
+    private struct Listener: Sendable { var receive: (@Sendable (Change) -> Void)? }
 
-    private static let hasListener = Atomic<Bool>(false)
     private static let listener = Locked(Listener())
 
     /// The calling thread, and the registrations of its running handlers, outermost first; 0 for a
@@ -133,37 +130,39 @@ package enum RegistrationWatch {
         return (ObjectIdentifier(thread), thread.calledRegistrations)
     }
 
-    @inline(__always)
-    package static var isListening: Bool { hasListener.load(ordering: .relaxed) }
+    package static var isListening: Bool { Events.present.contains(.leakChecks) }
 
     /// Begins the listening, or ends it with `nil`. A call of an old listener may be under way.
-    package static func listen(_ receive: (@Sendable (Event) -> Void)?) {
+    package static func listen(_ receive: (@Sendable (Change) -> Void)?) {
         listener.withLock { $0.receive = receive }
-        hasListener.store(receive != nil, ordering: .releasing)
+        if receive == nil {
+            Events.end(for: .leakChecks)
+        } else {
+            Events.begin(for: .leakChecks)
+        }
     }
 
-    @inline(__always)
-    static func report(_ event: @autoclosure () -> Event) {
-        if isListening { pass(event()) }
+    /// Passes an event to the listener, if the event is a change.
+    static func take(_ event: ObserverEvent) {
+        if let change = Change(event) { listener.withLock { $0 }.receive?(change) }
     }
+}
 
-    @inline(never)
-    private static func pass(_ event: Event) { listener.withLock { $0 }.receive?(event) }
-
-    /// Reports a registration. Called if `isListening`.
-    @inline(never)
-    static func registered(
-        _ registration: Registration, name: Notification.Name?, by token: AnyObject
-    ) {
-        let watched = WatchedRegistration(registration, name: name, token: token)
-        pass(.registered(watched, owner: registration.owned?.record?.reference.retained))
-    }
-
-    /// Reports the beginning and the completion of a center's end; `end` ends the center.
-    static func centerEnds(_ core: CenterCore, _ end: () -> Void) {
-        report(.centerEnds(core.number))
-        end()
-        report(.centerEnded(core.number))
+extension RegistrationWatch.Change {
+    fileprivate init?(_ event: ObserverEvent) {
+        switch event {
+        case .registered(let registration, let name, let token):
+            let watched = WatchedRegistration(registration, name: name, token: token)
+            self = .registered(watched, owner: registration.owned?.record?.reference.retained)
+        case .ended(let registration): self = .ended(registration)
+        case .released(let registration): self = .released(registration)
+        case .centerMade(let center): self = .centerMade(center)
+        case .centerEnds(let center): self = .centerEnds(center)
+        case .centerEnded(let center): self = .centerEnded(center)
+        case .post, .call, .observerEnds, .ownerEnds, .asyncCall, .work, .waiting, .delivered,
+            .dropped, .switched:
+            return nil
+        }
     }
 }
 

@@ -200,11 +200,19 @@ internal import Synchronization
         }
     }
 
+    /// Ends every registration at the center's end, which leak checks follow.
+    func closeAtCenterEnd() {
+        Events.report(.centerEnds(number))
+        close()
+        Events.report(.centerEnded(number))
+    }
+
     /// Ends every registration, and every later registration at once.
     func close() {
         state.withLock { $0.isClosed = true }
-        for registration in registrations() where CenterCore.endWithCenter(registration) {
-            RegistrationWatch.report(.released(registration.registrationAddress))
+        for registration in registrations() {
+            let isEnded = CenterCore.endWithCenter(registration)
+            if isEnded { Events.report(.released(registration.registrationAddress)) }
         }
     }
 
@@ -231,7 +239,7 @@ internal import Synchronization
 
     func setOwnCenter(_ identity: ObjectIdentifier?) {
         center.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
-        if identity != nil { RegistrationWatch.report(.centerMade(number)) }
+        if identity != nil { Events.report(.centerMade(number)) }
     }
 
     /// The cores of all centers of Tether's own, oldest first.
@@ -429,7 +437,7 @@ extension CenterCore {
         case pair(MatchedPair)
         case several(MatchedBuckets)
         /// The calls are reported to a trace, and the moment is that of the post's beginning.
-        case traced(MatchedBuckets, since: Event.Moment)
+        case traced(MatchedBuckets, since: ObserverEvent.Moment)
 
         init(_ buckets: MatchedBuckets) {
             guard let first = buckets.entries.0 else {
@@ -445,7 +453,7 @@ extension CenterCore {
     }
 
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Match {
-        let begun = Events.areTraced ? Events.report(.post(name)) : 0
+        let begun = Events.report(.post(name))
         let (matches, released) = state.withLock { state -> (MatchedBuckets, Registry.Unlinked) in
             // A displaced entry is garbage until posts under way end. The limit bounds a long
             // post's garbage (M9).
@@ -459,7 +467,7 @@ extension CenterCore {
             return (matches, retireUnlinked(in: &state))
         }
         withExtendedLifetime(released) {}
-        if begun == 0 { return Match(matches) }
+        guard let begun else { return Match(matches) }
         if matches.count > 0 { return .traced(matches, since: begun) }
         Events.end(begun)
         return .nothing

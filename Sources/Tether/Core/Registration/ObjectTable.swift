@@ -174,7 +174,7 @@ final class ObjectTable: Sendable {
     }
 
     private func endAttachments(of address: UnsafeMutableRawPointer) -> (
-        UnsafeMutableRawPointer?, begun: UInt64
+        UnsafeMutableRawPointer?, begun: ObserverEvent.Moment?
     ) {
         // SAFETY: the address is an object's; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
@@ -194,9 +194,9 @@ final class ObjectTable: Sendable {
         }
         guard let record = kept else {
             if let only = first.registration.take() { ObjectTable.end(only) }
-            return (nil, 0)
+            return (nil, nil)
         }
-        let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
+        let begun = Events.report(.ownerEnds(record))
         end((first.registration.take(), first.isLast), of: record)
         // SAFETY: `didEnd` releases this retain.
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
@@ -205,7 +205,7 @@ final class ObjectTable: Sendable {
     private static func end(_ registration: OwnedRegistration) {
         let token = registration.token.take()
         for hook in registration.details?.hooks ?? [] { hook.ownerEnds() }
-        withExtendedLifetime(token) { registration.completeEnd(because: .ownerEnded) }
+        withExtendedLifetime(token) { registration.completeDetachedEnd(because: .ownerEnded) }
     }
 
     /// Ends an attached observer, and the following ones, one by one: the captures of each are
@@ -237,7 +237,7 @@ final class ObjectTable: Sendable {
     /// does so (O3).
     func noticeEnd(of record: ObjectRecord) {
         guard !record.isExact, record.reference.hasEnded else { return }
-        let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
+        let begun = Events.report(.ownerEnds(record))
         end(change(record) { $0.removeFirst() }, of: record)
         Events.end(begun)
     }

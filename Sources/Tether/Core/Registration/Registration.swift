@@ -167,10 +167,8 @@ internal import Synchronization
 
     /// Switches registrations without a fixed target, with their pending deliveries (D6).
     static func redirect(_ registrations: [Registration], to target: DeliveryTarget) {
-        if Events.areTraced {
-            for registration in registrations {
-                Events.report(.switched(to: target, at: registration.site))
-            }
+        for registration in registrations {
+            Events.report(.switched(to: target, at: registration.site))
         }
         if let queue = target.queue {
             PendingDeliveries.redirect(
@@ -209,7 +207,9 @@ internal import Synchronization
     }
 
     @inline(never)
-    private final func call(_ notification: Notification, waitedSince moment: Event.Moment = 0) {
+    private final func call(
+        _ notification: Notification, waitedSince moment: ObserverEvent.Moment? = nil
+    ) {
         guard Events.areTraced else { return callUntraced(notification) }
         let begun = Events.report(.call(self, notification.name, waitedSince: moment))
         callUntraced(notification)
@@ -342,7 +342,9 @@ internal import Synchronization
 
     /// Calls the handler, on its target, with the notification or with the message from a hook.
     /// Ends a once registration.
-    final func perform(_ notification: Notification, waitedSince moment: Event.Moment = 0) {
+    final func perform(
+        _ notification: Notification, waitedSince moment: ObserverEvent.Moment? = nil
+    ) {
         if convertsOnTarget {
             if let message = prepare(notification), !hasEnded, claim() {
                 call(message, waitedSince: moment)
@@ -366,7 +368,7 @@ internal import Synchronization
     ) {
         unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
         previous = address
-        if delivery.waitsSince > 0 { Events.report(.delivered(since: delivery.waitsSince)) }
+        if let moment = delivery.waitsSince { Events.report(.delivered(since: moment)) }
         perform(delivery.stored.notification, waitedSince: delivery.waitsSince)
     }
 
@@ -394,16 +396,19 @@ internal import Synchronization
     final func endAfterPending(of sender: ObjectRecord) {
         // The registration may have a new sender at the same address.
         guard details?.sender === sender else { return }
-        endAfterPending(because: .senderEnded)
+        if let pending {
+            pending.endAfterPending()
+        } else {
+            endCompleted(because: .senderEnded)
+        }
     }
 
-    /// Ends the registration after its pending deliveries; now, without any (M5, R11). `cause`:
-    /// `.senderEnded`, or `.finished`, which takes no further post.
-    final func endAfterPending(because cause: EndCause) {
+    /// Takes no further post, and ends the registration after its pending deliveries (R11).
+    final func endTakingNoPosts() {
         if let pending {
-            pending.endAfterPending(because: cause)
+            pending.endTakingNoPosts()
         } else {
-            endCompleted(because: cause)
+            endCompleted(because: .finished)
         }
     }
 
@@ -418,33 +423,36 @@ internal import Synchronization
     final var isOrphaned: Bool { state.load(ordering: .acquiring) & StateBits.orphaned != 0 }
     final var isCompleted: Bool { state.load(ordering: .acquiring) & StateBits.completed != 0 }
 
-    /// Whether an end consists of the unlinking: there is no sender, no hook, no pending delivery,
-    /// no list of a living owner, and no leak check that listens. Nobody waits for such an end: a
-    /// `finish()` without pending deliveries closes the state itself.
-    private final func needsOnlyUnlinking(because cause: EndCause) -> Bool {
-        let isListed = isOwned && cause != .ownerEnded
-        return details == nil && pending == nil && !isListed && !RegistrationWatch.isListening
-    }
-
     /// Completes an end after the state was closed, with no lock held.
     final func completeEnd(because cause: EndCause = .stopped) {
+        // The token in the owner's list is released last.
+        let token = owned.flatMap { ObjectTable.shared.detach($0) }
+        withExtendedLifetime(token) { completeDetachedEnd(because: cause) }
+    }
+
+    /// Completes an end of a registration that is in no owner's list any more.
+    final func completeDetachedEnd(because cause: EndCause) {
         LockRank.checkNoneIsHeld()
-        let begun = Events.areTraced ? Events.report(.observerEnds(self, because: cause)) : 0
+        let begun = Events.report(.observerEnds(self, because: cause))
         defer { Events.end(begun) }
         // Everything is unlinked first and released last, so a `deinit` that runs here sees a
         // complete end. The result retains this registration.
         let released = isOutside ? (self, []) : center.unlink(self)
-        if needsOnlyUnlinking(because: cause) { return withExtendedLifetime(released) {} }
+        // Most registrations have nothing else to end. Nobody waits for such an end: a `finish()`
+        // without pending deliveries closes the state itself.
+        if details == nil, pending == nil {
+            Events.report(.ended(address))
+            return withExtendedLifetime(released) {}
+        }
         // Resumes a `finish()`, which waits only for registrations with pending deliveries.
         defer { if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) } }
         let deliveries = pending?.end(of: self)
-        let observer = cause == .ownerEnded ? nil : owned.flatMap { ObjectTable.shared.detach($0) }
         if let details {
             if let sender = details.sender { ObjectTable.shared.unwatchSender(sender, for: center) }
             for hook in details.hooks { hook.ended(self) }
         }
-        withExtendedLifetime((observer, deliveries)) {}
-        withExtendedLifetime(released) { RegistrationWatch.report(.ended(address)) }
+        withExtendedLifetime(deliveries) {}
+        withExtendedLifetime(released) { _ = Events.report(.ended(address)) }
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
     private static func delivery(_ number: Int) -> DeliveryQueue.Delivery {
         let notification = Notification(name: .sample, object: nil, userInfo: ["number": number])
         return DeliveryQueue.Delivery(
-            stored: StoredNotification(notification), postNumber: .next(), waitsSince: 0)
+            stored: StoredNotification(notification), postNumber: .next(), waitsSince: nil)
     }
 
     private static func number(of delivery: DeliveryQueue.Delivery) -> Int {
