@@ -82,8 +82,8 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     @inline(__always)
     func callHandler(_ notification: Notification) {
         // SAFETY: the registration retains the record.
-        let owner = unsafe ownerRecord?._withUnsafeGuaranteedRef { $0.reference.retained }
-        guard let owner else {
+        guard let owner = unsafe ownerRecord?._withUnsafeGuaranteedRef({ $0.reference.retained })
+        else {
             return noticeOwnerEnd()
         }
         handler(owner, notification)
