@@ -107,8 +107,8 @@ public final class NotificationRecorder: @unchecked Sendable {
         return !removeWaiter(waiter)
     }
 
-    /// Blocks this thread until `count` notifications have been delivered, since the recorder was made or last
-    /// cleared.
+    /// Blocks this thread until `count` notifications have been delivered, since the recorder was
+    /// made or last cleared.
     ///
     /// On the main thread, or for a recorder with a run loop target, the run loop of this thread
     /// runs meanwhile, so that deliveries to the thread can run. In a turn of the main queue, such

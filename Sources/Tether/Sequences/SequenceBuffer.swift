@@ -121,13 +121,19 @@ internal import Synchronization
 
     /// Ends the sequence behind the notifications in the buffer, which are still taken.
     func finish() {
-        let consumers = state.withLock { $0.finish() }
+        let consumers = state.withLock { state in
+            defer { state.checkInvariants(policy) }
+            return state.finish()
+        }
         SequenceBuffer.end(consumers)
     }
 
     /// Ends the sequence now, and releases the notifications in the buffer.
     func discard() {
-        let (consumers, released) = state.withLock { ($0.finish(), $0.elements.removeAll()) }
+        let (consumers, released) = state.withLock { state in
+            defer { state.checkInvariants(policy) }
+            return (state.finish(), state.elements.removeAll())
+        }
         SequenceBuffer.end(consumers)
         withExtendedLifetime(released) {}
     }

@@ -21,8 +21,8 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     private let rank: LockRank?
     #endif
 
-    /// Makes a lock, by default a leaf. `nil` is for doubles of tests that stand for the user's code,
-    /// and run code under their lock: such a lock is not checked.
+    /// Makes a lock, by default a leaf. `nil` is for doubles of tests that stand for the user's
+    /// code, and run code under their lock: such a lock is not checked.
     package init(_ value: consuming sending Value, rank: LockRank? = .leaf) {
         mutex = Mutex(value)
         #if DEBUG

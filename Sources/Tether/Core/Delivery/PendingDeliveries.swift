@@ -302,11 +302,7 @@ final class PendingDeliveries: Sendable {
             ending = settle(&state, &effects)
         }
         ending?.perform()
-        // A user's scheduler may wait for the end of this observer.
-        if effects.haveBlocks {
-            ThreadRecord.clearHazardPointer(after: registration.registrationAddress)
-        }
-        effects.perform()
+        effects.perform(afterCallOf: registration.registrationAddress)
         return next
     }
 
@@ -372,8 +368,8 @@ final class PendingDeliveries: Sendable {
     }
 
     /// Switches several observers to another target, and has their pending deliveries moved in
-    /// posting order (D6). A post meanwhile makes the earlier deliveries of its own observers first.
-    /// `nil`: the posting thread, when each observer is idle.
+    /// posting order (D6). A post meanwhile makes the earlier deliveries of its own observers
+    /// first. `nil`: the posting thread, when each observer is idle.
     static func redirect(_ observers: [PendingDeliveries], to new: BoundTarget?) {
         var moved: [Moved] = []
         for pending in observers { pending.redirect(to: new, &moved) }

@@ -55,8 +55,8 @@ enum EndCause: String, Sendable {
     case finished = "it was finished"
 }
 
-/// Why a notification was not delivered, in the order of an audit. Only a trace sees the drops of an
-/// observer's end: an ended observer has no row.
+/// Why a notification was not delivered, in the order of an audit. Only a trace sees the drops of
+/// an observer's end: an ended observer has no row.
 enum DropReason: Int, Sendable, CaseIterable {
     case muted
     case backlogIsFull

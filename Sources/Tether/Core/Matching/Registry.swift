@@ -66,8 +66,8 @@ internal import Synchronization
 
     // MARK: Adding and removing
 
-    /// Adds a registration, which takes over its key. Returns the registration that had the key; the
-    /// caller ends it.
+    /// Adds a registration, which takes over its key. Returns the registration that had the key;
+    /// the caller ends it.
     mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?)
         -> Registration?
     {

@@ -1,9 +1,9 @@
 /// The record of one owner or observed sender: in `ObjectTable`, by the object's address.
 ///
-/// The record refers to its object without retaining it. On Linux the unowned reference reserves the
-/// address, and shows the deallocator hook that there may be a record. With the Objective-C runtime
-/// the reference is weak, and the hook removes the record before the memory is freed. An attached registration retains the record;
-/// the object does not.
+/// The record refers to its object without retaining it. On Linux the unowned reference reserves
+/// the address, and shows the deallocator hook that there may be a record. With the Objective-C
+/// runtime the reference is weak, and the hook removes the record before the memory is freed. An
+/// attached registration retains the record; the object does not.
 ///
 /// SAFETY: the shard's lock protects `state` and `next`, and makes accesses exclusive; all else is
 /// constant.

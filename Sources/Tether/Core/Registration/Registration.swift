@@ -256,11 +256,7 @@ internal import Synchronization
         if isRouted {
             var post = Post(stored: stored)
             route(posted, in: &post, step)
-            // A user's scheduler may wait for the end of this observer.
-            if post.effects.haveBlocks {
-                ThreadRecord.clearHazardPointer(after: address)
-            }
-            post.effects.perform()
+            post.effects.perform(afterCallOf: address)
         } else if preparesPosts {
             // Separate, so a notification is not copied without a hook.
             if let notification = prepare(posted), claim() { perform(notification) }
