@@ -247,6 +247,40 @@ import Testing
         ])
     }
 
+    @Test func `R7 D9 an unmuting claims once observers before it calls a handler, which may post`() {
+        let once = Observation(
+            token: 1, name: 1, owner: 0, once: true,
+            actions: [.post(center: 0, name: 1, sender: .nobody)])
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .observe(once),
+            .observe(once),
+            .muteAll(object: 0, keepingNewest: true),
+            .post(center: 0, name: 1, sender: .nobody),
+            .unmuteAll(0),
+        ])
+    }
+
+    @Test(arguments: [
+        ModelOperation.muteAll(object: 0, keepingNewest: true),
+        .redirectAll(object: 0, scheduler: 0),
+        .redirectAll(object: 0, scheduler: nil),
+    ])
+    func `D6 D9 a handler of an unmuting holds back nothing of the unmuting`(
+        action: ModelOperation
+    ) {
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .observe(Observation(owner: 0, actions: [action])),
+            .observe(Observation(token: 1, owner: 0)),
+            .muteAll(object: 0, keepingNewest: true),
+            .post(center: 0, name: 0, sender: .nobody),
+            .unmuteAll(0),
+            .post(center: 0, name: 0, sender: .nobody),
+            .run(0),
+        ])
+    }
+
     @Test func `D6 D9 a kept notification does not hold up a switch to the posting thread`() {
         expectAgreement([
             .observe(Observation(scheduler: 0)),

@@ -350,16 +350,20 @@ final class ReferenceObserver: Counted {
     }
 
     /// Ends one muting of each observer. The kept notifications are delivered as if posted then, in
-    /// posting order.
+    /// posting order. What a handler of the unmuting does holds none of them back.
     static func unmute(_ observers: [ReferenceObserver], byOwner: Bool = false) {
         var submission = ReferenceSubmission()
         var called: [(observer: ReferenceObserver, kept: ReferenceNotification)] = []
         for observer in observers where !observer.hasEnded {
             guard let kept = observer.unmute(byOwner: byOwner) else { continue }
-            if observer.accept(kept, &submission) {
+            if observer.isUsedUp {
+                observer.dropped += 1
+                submission.release(kept)
+            } else if observer.accept(kept, &submission) {
                 submission.release(kept)
             } else {
                 called.append((observer, kept))
+                observer.isUsedUp = observer.isOnce
                 observer.isUnmuting = true
                 observer.retain()
             }
@@ -367,7 +371,7 @@ final class ReferenceObserver: Counted {
         submission.submit()
         for (observer, kept) in called {
             observer.isUnmuting = false
-            if !observer.hasEnded { observer.beginTurn(kept) }
+            observer.handle(kept)
         }
         for (observer, kept) in called {
             kept.release()
