@@ -247,7 +247,8 @@ import Testing
         ])
     }
 
-    @Test func `R7 D9 an unmuting claims once observers before it calls a handler, which may post`() {
+    @Test func `R7 D9 an unmuting claims once observers before it calls a handler, which may post`()
+    {
         let once = Observation(
             token: 1, name: 1, owner: 0, once: true,
             actions: [.post(center: 0, name: 1, sender: .nobody)])
