@@ -45,7 +45,8 @@ thread_sanitizer() {
     thread_build
     export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
     # The model has one thread.
-    TETHER_RACES=0.3 limited swift test --skip-build "${thread_options[@]}" --skip "$compiler_tests" --skip '\.ModelTests'
+    TETHER_RACES=0.3 TETHER_STORM=0.3 limited swift test --skip-build "${thread_options[@]}" \
+        --skip "$compiler_tests" --skip '\.ModelTests'
     for round in {1..3}; do tour $build/thread/debug/Tour; done
     limited $build/thread/debug/Smoke
 }
