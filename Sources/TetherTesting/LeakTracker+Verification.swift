@@ -75,12 +75,12 @@ extension LeakTracker {
         let deadline = DispatchTime.after(limits.deliveryWait)
         var isLate = false
         defer { endWaits() }
-        while !isLate, let waitGroup = deliveries() {
+        while !isLate, let waitGroup = makeDeliveryWait() {
             await waitGroup.wait(until: deadline)
             isLate = DispatchTime.now() >= deadline
         }
         let unfinished = isLate ? unfinished() : []
-        if unfinished.isEmpty, let waitGroup = releases() {
+        if unfinished.isEmpty, let waitGroup = makeReleaseWait() {
             await waitGroup.wait(until: .after(limits.releaseWait))
         }
         return findings(unfinished, limits)
@@ -93,12 +93,12 @@ extension LeakTracker {
         let deadline = DispatchTime.after(limits.deliveryWait)
         var isLate = false
         defer { endWaits() }
-        while !isLate, let waitGroup = deliveries() {
+        while !isLate, let waitGroup = makeDeliveryWait() {
             waitGroup.wait(until: deadline, runningLoop: runsLoop)
             isLate = DispatchTime.now() >= deadline
         }
         let unfinished = isLate ? unfinished() : []
-        if unfinished.isEmpty, let waitGroup = releases() {
+        if unfinished.isEmpty, let waitGroup = makeReleaseWait() {
             waitGroup.wait(until: .after(limits.releaseWait), runningLoop: runsLoop)
         }
         return findings(unfinished, limits)
@@ -107,7 +107,7 @@ extension LeakTracker {
     // MARK: Waiting for deliveries
 
     /// The wait for pending deliveries and running handlers; `nil` if there are none.
-    private func deliveries() -> WaitGroup? {
+    private func makeDeliveryWait() -> WaitGroup? {
         let waitGroup = WaitGroup()
         for registration in awaitedRegistrations() {
             // Without a pending delivery nothing retains `signal`, and its release ends the wait at
@@ -159,7 +159,7 @@ extension LeakTracker {
     // MARK: Waiting for releases
 
     /// The wait for the end of each remaining object and observer; `nil` if nothing is left.
-    private func releases() -> WaitGroup? {
+    private func makeReleaseWait() -> WaitGroup? {
         let waitGroup = WaitGroup()
         for tracked in leftObjects() { tracked.object.whenEnded(waitGroup.add()) }
         for registration in leftRegistrations() {

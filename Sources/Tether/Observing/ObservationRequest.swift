@@ -99,8 +99,8 @@ extension NotifyingCenter {
         let observer = NotificationObserver()
         request.register(observer, with: self, owner: nil) { core, details in
             PlainRegistration(
-                center: core, details: details, flags: request.flags, site: request.site.site,
-                handler: handler)
+                center: core, details: details, flags: request.flags,
+                site: request.site.registrationSite, handler: handler)
         }
         return observer
     }
@@ -113,8 +113,8 @@ extension NotifyingCenter {
         ObjectArgument.owner.check(owner, at: request.site)
         request.register(observer, with: self, owner: owner) { core, details in
             OwnedRegistration(
-                center: core, details: details, flags: request.flags, site: request.site.site,
-                handler: handler)
+                center: core, details: details, flags: request.flags,
+                site: request.site.registrationSite, handler: handler)
         }
         return observer
     }

@@ -334,6 +334,17 @@ extension ObserverCenter {
     ) {}
 }
 
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "a Notification has its sender: 'Notification(name: name, object: sender)'"
+)
+extension ObserverCenter {
+    public func post(
+        _ notification: Notification, object: Any?, userInfo: [AnyHashable: Any]? = nil
+    ) {}
+}
+
 // Not generic over the message. Otherwise a mistyped member in a handler of messages reads 'cannot
 // infer type'.
 @_documentation(visibility: internal)

@@ -30,6 +30,7 @@ extension AsyncSequence where Self: Sendable {
     /// Complexity: O(1) for each element. Any thread.
     /// - Parameters:
     ///   - owner: The object whose end cancels the loop.
+    ///   - priority: The priority of the loop; the current task's if omitted.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - handler: The code to run for each element.
@@ -37,7 +38,8 @@ extension AsyncSequence where Self: Sendable {
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        owner: Owner, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext _ handler:
             @escaping @Sendable @isolated(any) (Owner, Element) async
             -> Void
@@ -45,7 +47,7 @@ extension AsyncSequence where Self: Sendable {
         let loop = OwnedLoop(over: self, owner: owner, handler)
         let owned = loop.attach(to: owner, at: CallSite(fileID, line, call: "observe(owner:_:)"))
         return owned.start(on: handler.isolation) { actor in
-            Task { try await loop.run(as: owned, on: actor) }
+            Task(priority: priority) { try await loop.run(as: owned, on: actor) }
         }
     }
 
@@ -62,10 +64,11 @@ extension AsyncSequence where Self: Sendable {
     /// for a handler that takes any owner.
     @discardableResult
     public func observe<Owner: Actor>(
-        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        owner: Owner, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
     ) -> Task<Void, any Error> where Element: Sendable {
-        observe(owner: owner, fileID: fileID, line: line, onItsOwner(handler))
+        observe(owner: owner, priority: priority, fileID: fileID, line: line, onItsOwner(handler))
     }
 
     // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
@@ -74,11 +77,12 @@ extension AsyncSequence where Self: Sendable {
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        owner: Owner, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, any Error> {
-        observe(owner: owner, fileID: fileID, line: line, whereCalled(handler))
+        observe(owner: owner, priority: priority, fileID: fileID, line: line, whereCalled(handler))
     }
 }
 
@@ -90,7 +94,8 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        owner: Owner, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext _ handler:
             @escaping @Sendable @isolated(any) (Owner, Element) async
             -> Void
@@ -98,7 +103,7 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
         let loop = OwnedLoop(over: self, owner: owner, handler)
         let owned = loop.attach(to: owner, at: CallSite(fileID, line, call: "observe(owner:_:)"))
         return owned.start(on: handler.isolation) { actor in
-            Task { await loop.run(as: owned, on: actor) }
+            Task(priority: priority) { await loop.run(as: owned, on: actor) }
         }
     }
 
@@ -106,10 +111,11 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
     /// fails, as long as the actor lives.
     @discardableResult
     public func observe<Owner: Actor>(
-        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        owner: Owner, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
     ) -> Task<Void, Never> where Element: Sendable {
-        observe(owner: owner, fileID: fileID, line: line, onItsOwner(handler))
+        observe(owner: owner, priority: priority, fileID: fileID, line: line, onItsOwner(handler))
     }
 
     // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
@@ -118,11 +124,12 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, fileID: StaticString = #fileID, line: UInt = #line,
+        owner: Owner, priority: TaskPriority? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, Never> {
-        observe(owner: owner, fileID: fileID, line: line, whereCalled(handler))
+        observe(owner: owner, priority: priority, fileID: fileID, line: line, whereCalled(handler))
     }
 }
 

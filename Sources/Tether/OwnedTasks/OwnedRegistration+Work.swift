@@ -17,7 +17,9 @@ extension OwnedRegistration {
     convenience init(
         for hook: RegistrationHook, at site: CallSite, holding held: @escaping Handler<AnyObject>
     ) {
-        self.init(outside: OwnedRegistration.outside, hook: hook, site: site.site, holding: held)
+        self.init(
+            outside: OwnedRegistration.outside, hook: hook, site: site.registrationSite,
+            holding: held)
     }
 
     /// Lists the registration under its owner, as an observer is listed, and reports it to leak

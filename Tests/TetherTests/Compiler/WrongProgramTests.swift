@@ -512,6 +512,9 @@ import Testing
         Mistake("center.observe(owner: index, name) { index, _ in index.clear() }", ownerLabel),
         Mistake(
             "center.post(name: name, sender: model)", "write 'post(name: name, object: sender)'"),
+        Mistake(
+            "center.post(Notification(name: name), object: model)",
+            "a Notification has its sender"),
         Mistake("center.post(ModelDidSave(), from: model)", "is about is its 'subject:'"),
         Mistake(
             "_ = center.addObserver(of: model, for: ModelDidSave.self) { _ in }",

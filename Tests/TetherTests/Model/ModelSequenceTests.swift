@@ -247,6 +247,19 @@ import Testing
         ])
     }
 
+    @Test
+    func `D2 D8 a cancelled job drops no delivery for which a bound has left a job`() {
+        let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
+        expectAgreement([
+            .observe(Observation(token: 1, scheduler: Places.concurrent)),
+            post, post, post,
+            .runOne(scheduler: Places.concurrent, newest: true),
+            .bound(token: 1, to: .oldest(1)),
+            .cancelOne(scheduler: Places.concurrent, newest: false),
+            .run(Places.concurrent),
+        ])
+    }
+
     @Test func `R7 D9 an unmuting claims once observers before it calls a handler, which may post`()
     {
         let once = Observation(

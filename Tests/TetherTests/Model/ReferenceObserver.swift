@@ -277,7 +277,8 @@ final class ReferenceObserver: Counted {
     /// D2: a block was cancelled before it began. R7: a dropped delivery uses a `once` observer up.
     func cancel(_ delivery: ReferenceDelivery) {
         guard !hasEnded, let target else { return }
-        let lost = target.lost(at: delivery).filter { lost in
+        let begunBlocks = call?.blocked.count ?? 0
+        let lost = target.lost(at: delivery, begunBlocks: begunBlocks).filter { lost in
             call?.due.contains { $0 === lost } != true
         }
         guard !lost.isEmpty else { return }

@@ -154,13 +154,24 @@ final class ReferenceTarget {
     }
 
     /// The deliveries that are dropped with a block that was cancelled before it began (D2).
-    func lost(at delivery: ReferenceDelivery) -> [ReferenceDelivery] {
+    /// `begunBlocks`: how many of the observer's blocks have begun and wait for its handler.
+    func lost(at delivery: ReferenceDelivery, begunBlocks: Int) -> [ReferenceDelivery] {
         let pending = deliveries(of: delivery.observer)
         if kind == .batching { return pending }
         switch delivery.stage {
         case .pending: return [delivery]
         case .dropped: return []
-        case .made: return Array(pending.filter(\.placeHasCome).prefix(1))
+        case .made:
+            // A bound may have dropped deliveries whose blocks are left for others (D8).
+            let blocksLeft = begunBlocks + blocksToCome(for: delivery.observer)
+            guard pending.count > blocksLeft else { return [] }
+            return Array(pending.filter(\.placeHasCome).prefix(1))
+        }
+    }
+
+    private func blocksToCome(for observer: ReferenceObserver) -> Int {
+        (announced + waiting).count { block in
+            block.deliveries.contains { $0.observer === observer }
         }
     }
 

@@ -77,6 +77,24 @@ import Testing
         #expect(await counter.count == 6)
     }
 
+    @Test func `O13 a loop has its caller's priority, or its own`() async {
+        let log = log
+        let owner = LoggedObject("owner", Log())
+        func observe(priority: TaskPriority?) async {
+            let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+            input.yield(1)
+            input.finish()
+            await numbers.observe(owner: owner, priority: priority) { _, _ in
+                log.add("\(Task.basePriority == .background)")
+            }.value
+        }
+        await observe(priority: .background)
+        await Task(priority: .background) { await observe(priority: nil) }.value
+        await Task(priority: .background) { await observe(priority: .utility) }.value
+        #expect(log.entries == ["true", "true", "false"])
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `O13 P4 async calls follow each other, and each keeps the owner until its return`()
         async
     {

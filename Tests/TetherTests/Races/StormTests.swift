@@ -36,9 +36,8 @@ extension Races {
         func `R1 R7 O4 threads that do everything at once leave nothing behind`(
             threads: Int, sharingNames: Bool
         ) {
-            let (serial, concurrent) = (
-                DispatchQueue(label: "serial"), DispatchQueue(label: "two", attributes: .concurrent)
-            )
+            let serial = DispatchQueue(label: "serial")
+            let concurrent = DispatchQueue(label: "two", attributes: .concurrent)
             let operations = OperationQueue.serial()
             storm(
                 threads, sharingNames: sharingNames,

@@ -46,11 +46,17 @@
         /// observers.
         var senderWatches: [(center: CenterCore, count: Int)] = []
 
-        /// An attached observer, removed and with its state closed, and whether no other observer
-        /// is left.
-        typealias First = (registration: OwnedRegistration?, isLast: Bool)
+        /// The first attached observer, if there is one, removed and with its state closed.
+        struct RemovedFirst {
+            var registration: OwnedRegistration?
+            /// Whether no other observer is attached.
+            var isLast = true
+        }
 
-        mutating func removeFirst() -> First { (attachments.removeFirst(), attachments.isEmpty) }
+        mutating func removeFirst() -> RemovedFirst {
+            let registration = attachments.removeFirst()
+            return RemovedFirst(registration: registration, isLast: attachments.isEmpty)
+        }
 
         var isUnused: Bool { attachments.isEmpty && senderWatches.isEmpty }
     }

@@ -167,39 +167,44 @@ final class ObjectTable: Sendable {
     /// its `deinit`. Returns the object's record, retained, if `didEnd` is to be called after the
     /// `deinit`.
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        let (record, begun) = unsafe endAttachments(of: address)
-        // Here, after the release of everything that the observers held.
-        Events.end(begun)
-        return unsafe record
-    }
-
-    private func endAttachments(of address: UnsafeMutableRawPointer) -> (
-        UnsafeMutableRawPointer?, begun: ObserverEvent.Moment?
-    ) {
         // SAFETY: the address is an object's; only its identity is used.
-        let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        var first: ObjectRecord.State.First = (nil, true)
-        var isSender = false
-        // `nil` if nothing follows the first observer: no other, no sender's end, no event.
-        let kept = shard(of: identity).records.withLock { records -> ObjectRecord? in
-            guard let record = unsafe records.find(identity) else { return nil }
-            // SAFETY: the table retains the record until the removal, which comes last.
-            return unsafe record._withUnsafeGuaranteedRef { record in
-                first = record.state.removeFirst()
-                isSender = !record.state.senderWatches.isEmpty
-                let kept = first.isLast && !isSender && !Events.areTraced ? nil : record
-                if record.state.isUnused { _ = records.remove(record) }
-                return kept
-            }
-        }
-        guard let record = kept else {
-            if let only = first.registration.take() { ObjectTable.end(only) }
-            return (nil, nil)
+        var ending = unsafe beginEnd(of: unsafeBitCast(address, to: ObjectIdentifier.self))
+        guard let record = ending.record else {
+            if let only = ending.first.registration.take() { ObjectTable.end(only) }
+            return nil
         }
         let begun = Events.report(.ownerEnds(record))
-        end((first.registration.take(), first.isLast), of: record)
+        end(&ending.first, of: record)
+        // After the release of everything that the observers held.
+        Events.end(begun)
         // SAFETY: `didEnd` releases this retain.
-        return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
+        return unsafe ending.isSender ? Unmanaged.passRetained(record).toOpaque() : nil
+    }
+
+    /// What the end of an object has to end.
+    private struct Ending {
+        var first = ObjectRecord.State.RemovedFirst()
+        var isSender = false
+        /// `nil` if nothing follows the end of the first observer: no other observer, no sender's
+        /// end, and no event.
+        var record: ObjectRecord?
+    }
+
+    private func beginEnd(of identity: ObjectIdentifier) -> Ending {
+        shard(of: identity).records.withLock { records in
+            var ending = Ending()
+            guard let known = unsafe records.find(identity) else { return ending }
+            // SAFETY: the table retains the record until the removal, which comes last.
+            unsafe known._withUnsafeGuaranteedRef { record in
+                ending.first = record.state.removeFirst()
+                ending.isSender = !record.state.senderWatches.isEmpty
+                if !ending.first.isLast || ending.isSender || Events.areTraced {
+                    ending.record = record
+                }
+                if record.state.isUnused { _ = records.remove(record) }
+            }
+            return ending
+        }
     }
 
     private static func end(_ registration: OwnedRegistration) {
@@ -208,10 +213,9 @@ final class ObjectTable: Sendable {
         withExtendedLifetime(token) { registration.completeDetachedEnd(because: .ownerEnded) }
     }
 
-    /// Ends an attached observer, and the following ones, one by one: the captures of each are
+    /// Ends a removed observer, and then each of the others, one by one: the captures of each are
     /// released before the next one's end. Other threads may end some meanwhile.
-    private func end(_ first: consuming ObjectRecord.State.First, of record: ObjectRecord) {
-        var next = first
+    private func end(_ next: inout ObjectRecord.State.RemovedFirst, of record: ObjectRecord) {
         while let registration = next.registration.take() {
             ObjectTable.end(registration)
             if !next.isLast { next = change(record) { $0.removeFirst() } }
@@ -238,7 +242,8 @@ final class ObjectTable: Sendable {
     func noticeEnd(of record: ObjectRecord) {
         guard !record.isExact, record.reference.hasEnded else { return }
         let begun = Events.report(.ownerEnds(record))
-        end(change(record) { $0.removeFirst() }, of: record)
+        var first = change(record) { $0.removeFirst() }
+        end(&first, of: record)
         Events.end(begun)
     }
 

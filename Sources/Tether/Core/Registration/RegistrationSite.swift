@@ -26,7 +26,7 @@ package struct CallSite: Sendable {
         self.call = call
     }
 
-    var site: RegistrationSite { RegistrationSite(file: file, line: line) }
+    var registrationSite: RegistrationSite { RegistrationSite(file: file, line: line) }
 
     /// Stops the program with the place of the call, and not of this line.
     func refuse(_ sentence: String) -> Never {
