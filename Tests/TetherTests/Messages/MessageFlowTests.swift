@@ -30,6 +30,27 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test
+    func `T2 X3 a message that is made of a plain notification waits apart from the notification`()
+        async
+    {
+        let log = log
+        let queue = DispatchQueue(label: "plain")
+        let plain = center.observe(AlbumDidLoad.name, on: .dispatchQueue(queue)) {
+            log.add($0.number)
+        }
+        let token = center.observe(for: .didLoad) { message in
+            await Task.yield()
+            log.add(message.number + 10)
+        }
+        center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 1])
+        #expect(
+            await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
+        #expect(log.entries.sorted() == [1, 11])
+        withExtendedLifetime((plain, token)) {}
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
     func
         `D9 posts of other threads while muted are dropped, or the newest kept, also for a once observer`()

@@ -114,6 +114,16 @@ import Testing
         #expect(subject.run(2) == [3])
     }
 
+    @Test(arguments: [DeliveryOrder.serial, .concurrent, .unplaced, .batch])
+    func `D2 D6 a cancelled block on an earlier target drops nothing`(order: DeliveryOrder) {
+        var subject = Subject(order)
+        subject.post(2)
+        let early = subject.blocks[0]
+        subject.move(to: order)
+        #expect(subject.cancel(early) == [])
+        #expect(subject.blocks.flatMap { subject.run($0) } == [1, 2])
+    }
+
     @Test func `D8 a bounded unplaced order has one block for each delivery`() {
         var subject = Subject(.unplaced)
         _ = subject.queue.setBound(.newest(2))
