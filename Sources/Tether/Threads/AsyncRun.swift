@@ -9,7 +9,7 @@ internal import Synchronization
 /// after the return. So the return releases the registration and the work.
 ///
 /// SAFETY: only the task of the call reads or writes `work` and `registration`; the lock of
-/// `underWay` protects `next`; the other properties never change.
+/// `underWay` protects `next`, `outer` and `isUnderWay`; the other properties never change.
 final class AsyncRun: Chained, @unchecked Sendable {
     /// The call of a handler, on the handler's actor.
     typealias Work = @Sendable (isolated (any Actor)?) async -> Void
@@ -26,8 +26,11 @@ final class AsyncRun: Chained, @unchecked Sendable {
     var next: AsyncRun?
     private(set) var registration: (any AnyObject & Sendable)?
     private let address: RegistrationAddress
-    /// The call whose task started this call, if any: a task of an owner inherits it.
-    private let outer = current
+    /// The call whose task started this call, if any: a task of an owner inherits it. Ended calls
+    /// are left out by the next call that begins inside this one, so tasks that each start the next
+    /// do not keep each other.
+    private var outer: AsyncRun?
+    private var isUnderWay = true
     private var work: Work?
 
     /// Begins a call, on a thread whose hazard pointer is the registration, or before other threads
@@ -36,7 +39,19 @@ final class AsyncRun: Chained, @unchecked Sendable {
         self.registration = registration
         address = RegistrationAddress(of: registration)
         self.work = work
-        AsyncRun.underWay.withLock { _ = unsafe $0.insert(self) }
+        let around = AsyncRun.current
+        AsyncRun.underWay.withLock { calls in
+            outer = AsyncRun.nearestUnderWay(around)
+            if let outer { outer.outer = AsyncRun.nearestUnderWay(outer.outer) }
+            _ = unsafe calls.insert(self)
+        }
+    }
+
+    /// The call, or the nearest around it, that has not ended. Called under the lock of `underWay`.
+    private static func nearestUnderWay(_ call: AsyncRun?) -> AsyncRun? {
+        var nearest = call
+        while let known = nearest, !known.isUnderWay { nearest = known.outer }
+        return nearest
     }
 
     /// Calls the handler, releases the arguments, and ends the call. Called once.
@@ -54,19 +69,32 @@ final class AsyncRun: Chained, @unchecked Sendable {
 
     /// Ends the call. Called once, by its task.
     func end() {
-        let removed = AsyncRun.underWay.withLock { $0.remove(self) }
+        let removed = AsyncRun.underWay.withLock { calls in
+            isUnderWay = false
+            return calls.remove(self)
+        }
         withExtendedLifetime(removed) {}
         if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) }
         registration = nil
     }
 
-    /// The call, and the calls around it.
-    var andOuter: some Sequence<AsyncRun> { sequence(first: self, next: \.outer) }
+    /// The calls under way around the current task, the nearest first.
+    static var allCurrent: [AsyncRun] {
+        guard let current else { return [] }
+        return underWay.withLock { _ in
+            let first = nearestUnderWay(current)
+            return Array(sequence(state: first) { next -> AsyncRun? in
+                let call = next
+                next = nearestUnderWay(call?.outer)
+                return call
+            })
+        }
+    }
 
     /// Whether the current task belongs to the registration's call under way.
     static func isCurrent(for registration: RegistrationAddress) -> Bool {
-        guard let current, let call = underWay(for: registration) else { return false }
-        return current.andOuter.contains { $0 === call }
+        guard let call = underWay(for: registration) else { return false }
+        return allCurrent.contains { $0 === call }
     }
 
     /// The registration's call under way.

@@ -1,5 +1,6 @@
 internal import COwnerLifetime
 internal import Dispatch
+internal import Synchronization
 
 /// Waits until the handlers of a registration have returned (R2).
 ///
@@ -7,8 +8,8 @@ internal import Dispatch
 /// the `AsyncRun` of an async handler's call. A waiter waits for its registration's
 /// executions but its own.
 ///
-/// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, fences
-/// all threads, and reads the hazard pointers. A thread clears its hazard pointer after a handler,
+/// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, reads
+/// whether the registration has ended, fences all threads, and reads the hazard pointers. A thread clears its hazard pointer after a handler,
 /// and then reads the word. At least one of the two sees the other's write. Without waiters, a
 /// return costs one read of a word with the value 0.
 enum HandlerWait {
@@ -32,15 +33,6 @@ enum HandlerWait {
             executions.filter { !blocks($0) }
         }
 
-        func isOver(_ executions: [Execution]) -> Bool {
-            hasEnded() && awaited(of: executions).isEmpty
-        }
-
-        /// Whether the registration cannot end before the waiter is resumed: the waiter is in a
-        /// handler of the registration, which makes its deliveries one after the other.
-        func preventsEnd(_ executions: [Execution]) -> Bool {
-            !hasEnded() && executions.contains(where: blocks)
-        }
     }
 
     /// By awaited registration, so a return costs nothing for the waiters of other registrations.
@@ -75,13 +67,16 @@ enum HandlerWait {
     static func handlerReturned(_ registration: RegistrationAddress) {
         let resumed = waiters.withLock { waiters -> [Waiter] in
             guard let waiting = waiters[registration] else { return [] }
-            // Read once: handlers may return meanwhile, and each waiter must be in exactly one of
-            // the two lists.
+            // Each is read once: handlers may return meanwhile, and each waiter must be in exactly
+            // one of the two lists. In this order, as in `add`. Other threads fence themselves,
+            // because there is a waiter; see `EpochGuard.attend`.
+            let haveEnded = waiting.map { $0.hasEnded() }
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
             let executions = executions(of: registration)
             var resumed: [Waiter] = []
             var remaining: [Waiter] = []
-            for waiter in waiting {
-                if waiter.isOver(executions) {
+            for (waiter, hasEnded) in zip(waiting, haveEnded) {
+                if hasEnded, waiter.awaited(of: executions).isEmpty {
                     resumed.append(waiter)
                 } else {
                     remaining.append(waiter)
@@ -105,7 +100,7 @@ enum HandlerWait {
         !executions(of: registration).isEmpty
     }
 
-    private static var ownRun: [Execution] { AsyncRun.current.map { Array($0.andOuter) } ?? [] }
+    private static var ownRun: [Execution] { AsyncRun.allCurrent }
 
     private static func executions(of registration: RegistrationAddress) -> [Execution] {
         // Threads first, because an async call begins before its thread clears the hazard pointer.
@@ -118,12 +113,17 @@ enum HandlerWait {
     private static func add(_ waiter: Waiter) -> Bool {
         let (isOver, wouldDeadlock) = waiters.withLock { waiters in
             tether_begin_awaiting(waiter.registration.bits)
+            // In this order: a handler that begins later finds the end, and one that began before
+            // is among the executions. Others may end the registration at any time.
+            let hasEnded = waiter.hasEnded()
             EpochGuard.fenceOthers()
             let executions = executions(of: waiter.registration)
-            let isOver = waiter.isOver(executions)
             let awaited = waiter.awaited(of: executions)
-            let wouldDeadlock =
-                waiter.preventsEnd(executions) || closesCycle(waiter, awaited, waiters)
+            let isOver = hasEnded && awaited.isEmpty
+            // A waiter in a handler of the registration, which makes its deliveries one after the
+            // other, prevents the end that it waits for.
+            let preventsEnd = !hasEnded && executions.contains(where: waiter.blocks)
+            let wouldDeadlock = preventsEnd || closesCycle(waiter, awaited, waiters)
             if !isOver, !wouldDeadlock {
                 waiters[waiter.registration, default: []].append(waiter)
             }

@@ -106,10 +106,13 @@ internal import Synchronization
         }
     }
 
-    /// Fences where posts must fence, and resumes the threads that wait for the returned handler.
+    /// Fences, and resumes the threads that wait for the returned handler.
+    ///
+    /// A post that has to fence does so here. So does a post beside a waiter, whose registration a
+    /// third thread may end: a post that the waiter has not seen then finds the end.
     @inline(never)
     private static func attend(after registration: RegistrationAddress) {
-        if tether_posters_fence() { atomicMemoryFence(ordering: .sequentiallyConsistent) }
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
         if tether_is_awaited(registration.bits) { HandlerWait.handlerReturned(registration) }
     }
 

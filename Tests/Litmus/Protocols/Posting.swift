@@ -55,7 +55,7 @@ struct Posting {
     private func lookForWaiters() {
         signalFence()
         guard awaited.load(awaitedLoad) != 0 else { return note("resumes", 0) }
-        if machine.fence == .ofPosters, isFenced { fence(.sequentiallyConsistent) }
+        if isFenced { fence(.sequentiallyConsistent) }
         note("resumes", awaited.load(awaitedLoad) >= 2 ? 1 : 0)
     }
 

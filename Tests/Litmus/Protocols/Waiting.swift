@@ -23,6 +23,11 @@ struct Waiting: Modelled {
     var goneFence: Order? = .acquiring
     var registrationLoad = Order.acquiring
 
+    /// Whether a wait reads first whether the registration has ended, and then the hazard pointers.
+    var readsEndFirst = true
+    /// Whether a return that others wait for fences between its reads.
+    var fencesAtReturn = true
+
     /// Whether an async handler's thread looks for waiting threads after the removal of the call.
     var looksLast = true
 
@@ -33,7 +38,7 @@ struct Waiting: Modelled {
     static let code = [
         Code(
             "Tether/Threads/HandlerWait.swift", "func handlerReturned(", "func add(",
-            "EpochGuard.fenceOthers()"),
+            "atomicMemoryFence(ordering: .sequentiallyConsistent)"),
         Code("Tether/Threads/AsyncRun.swift", "func perform("),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func close(",
@@ -79,6 +84,16 @@ struct Waiting: Modelled {
         }
     }
 
+    /// The part of `HandlerWait.add` and `HandlerWait.handlerReturned` that finds a wait to be over,
+    /// where others end the registration, as during a `finish()`.
+    func look(_ fenceBetween: () -> Void) {
+        let ended = readsEndFirst ? state.load(.sequentiallyConsistent) : 0
+        fenceBetween()
+        if posting.visit() != 0, posting.registration.load(registrationLoad) == 1 { return }
+        let endedLate = readsEndFirst ? ended : state.load(.sequentiallyConsistent)
+        if endedLate == 1 { note("returns") }
+    }
+
     static let claims: [Claim<Waiting>] = [
         Claim(
             "no handler starts once cancelAndWait() has returned",
@@ -97,6 +112,53 @@ struct Waiting: Modelled {
                 .init("cancelAndWait") {
                     code.state.exchange(code.close) { _ in 1 }
                     code.enlist()
+                    note("data", code.data.load(.plain))
+                })
+        },
+        Claim(
+            "no handler runs once finish() has returned, though another thread ended the observer",
+            mutants: [
+                Mutant("the hazard pointers are read before the end", breaksOn: .all) {
+                    $0.readsEndFirst = false
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("handler runs") && $0.has("returns") && $0["data"] == 0 },
+                .init("block") { code.handler() },
+                .init("cancel") { code.state.exchange(code.close) { _ in 1 } },
+                .init("finish") {
+                    code.waiters.withLock {
+                        code.posting.beginAwaiting()
+                        code.look { code.posting.fenceOthers() }
+                    }
+                    note("data", code.data.load(.plain))
+                })
+        },
+        Claim(
+            "a return that finds the end resumes finish() after each handler",
+            mutants: [
+                Mutant("the return does not fence", breaksOn: .language) {
+                    $0.fencesAtReturn = false
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("handler runs") && $0.has("returns") && $0["data"] == 0 },
+                .init("block") { code.handler() },
+                .init("cancel") { code.state.exchange(code.close) { _ in 1 } },
+                // `HandlerWait.add`, and later `HandlerWait.handlerReturned`, for another returned
+                // handler.
+                .init("another return") {
+                    code.waiters.withLock {
+                        code.posting.beginAwaiting()
+                        code.posting.fenceOthers()
+                    }
+                    code.waiters.withLock {
+                        code.look {
+                            if code.fencesAtReturn { fence(.sequentiallyConsistent) }
+                        }
+                    }
                     note("data", code.data.load(.plain))
                 })
         },

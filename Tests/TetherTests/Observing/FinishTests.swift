@@ -126,6 +126,36 @@ import Testing
         #expect(late.count == 0)
     }
 
+    @Test func `R11 finish waits for a handler that ends its own observer`() throws {
+        let queue = DispatchQueue(label: "FinishTests.end")
+        try race(
+            rounds: 2000,
+            setUp: { _ in
+                let (token, begun, returned) = (Box<NotificationObserver?>(), Flag(), Flag())
+                let center = ObserverCenter()
+                token.set(
+                    center.observe(.sample, on: .dispatchQueue(queue)) { _ in
+                        begun.raise()
+                        token.value?.cancel()
+                        // Long enough to be met by a wait that is already over.
+                        for _ in 0..<100 { _ = token.value }
+                        returned.raise()
+                    })
+                return (center, token, begun, returned, Flag())
+            },
+            { (center, _, _, _, _) in center.post(.sample) },
+            { (_, token, begun, returned, isLate) in
+                token.value?.finish()
+                let hasReturned = returned.isRaised
+                if begun.isRaised, !hasReturned { isLate.raise() }
+            },
+            check: { (_, token, _, _, isLate) in
+                queue.sync {}
+                token.set(nil)
+                try require(!isLate.isRaised, "a handler ran when finish() had returned")
+            })
+    }
+
     @Test func `R11 a cancelled task ends an observer that cannot finish`() async {
         let (center, queue) = (center, OperationQueue())
         queue.isSuspended = true

@@ -195,6 +195,43 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `O12 M9 tasks that each start the next keep nothing of those before`() async {
+        let (generations, owner, calls) = (Generations(), Owner(), Box(0))
+        generations.start(1, owner: owner) {
+            // The last task: all others have returned.
+            for task in generations.tasks.entries.dropLast() { await task.value }
+            calls.set(generations.calls.entries.count { $0.call != nil })
+        }
+        while generations.tasks.entries.count < Generations.last { await Task.yield() }
+        await generations.tasks.entries.last?.value
+        #expect(calls.value <= 2, "the last call, and the one that started it")
+        withExtendedLifetime(owner) {}
+    }
+
+    private struct WeakCall: Sendable { weak var call: AsyncRun? }
+
+    /// Tasks of an owner, each started by the one before.
+    private final class Generations: Sendable {
+        static let last = 100
+        let tasks = Log<Task<Void, Never>>()
+        let calls = Log<WeakCall>()
+
+        func start(
+            _ number: Int, owner: Owner, _ atLast: @escaping @Sendable () async -> Void
+        ) {
+            let task = Task(owner: owner) { [weak owner] in
+                if let call = AsyncRun.current { self.calls.add(WeakCall(call: call)) }
+                if number == Generations.last {
+                    while self.tasks.entries.count < number { await Task.yield() }
+                    await atLast()
+                } else if let owner {
+                    self.start(number + 1, owner: owner, atLast)
+                }
+            }
+            tasks.add(task)
+        }
+    }
+
     // MARK: The owner's list
 
     @Test func `O12 O7 the list of an owner counts, audits and cancels its tasks`() async throws {

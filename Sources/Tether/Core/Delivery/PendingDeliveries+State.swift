@@ -190,7 +190,11 @@ extension PendingDeliveries {
             if case .finishing = lifetime { true } else { false }
         }
 
-        var takesPosts: Bool { !hasEnded && !isFinishing }
+        /// After the end of its sender, too, an observer takes no post: with the Objective-C
+        /// runtime, a new object may have the sender's address.
+        var takesPosts: Bool {
+            if case .live = lifetime { true } else { false }
+        }
 
         /// Whether the observer, which finishes, ends with the return of an async call. Until then
         /// `cancel()` reaches the call (P4, R11).

@@ -301,8 +301,10 @@ final class PendingDeliveries: Sendable {
             next = continueBlocks(after: turn, in: &state, &effects)
             ending = settle(&state, &effects)
         }
+        // Read first, because the end may release the last reference to this object.
+        let address = registration.registrationAddress
         ending?.perform()
-        effects.perform(afterCallOf: registration.registrationAddress)
+        effects.perform(afterCallOf: address)
         return next
     }
 

@@ -84,18 +84,23 @@ final class ObjectTable: Sendable {
         // The weak reference of a record calls a method of the object's class, so the record is
         // made with no lock held (R6).
         let isUsed = shard.records.withLock { ObjectTable.useRecord(of: identity, in: $0, body) }
-        if let isUsed { return isUsed }
+        if isUsed == true { return true }
         let made = ObjectRecord(object, isExact: isExact)
         #endif
         return shard.records.withLock { records in
             // Another thread may have made the record meanwhile.
-            if let isUsed = ObjectTable.useRecord(of: identity, in: records, body) {
-                return isUsed
-            }
-            #if !canImport(ObjectiveC)
-            let made = ObjectRecord(object, isExact: isExact)
-            #endif
+            let isUsed = ObjectTable.useRecord(of: identity, in: records, body)
+            if isUsed == true { return true }
+            #if canImport(ObjectiveC)
             guard let made else { return false }
+            // The record of an earlier object at the address, whose observers have deliveries left.
+            if let earlier = unsafe records.find(identity)?.takeUnretainedValue() {
+                _ = records.remove(earlier)
+            }
+            #else
+            if isUsed == false { return false }
+            guard let made = ObjectRecord(object, isExact: isExact) else { return false }
+            #endif
             OwnerLifetime.watch(object)
             let record = unsafe records.insert(made)
             // SAFETY: the table retains the record, and `body` removes none.
@@ -104,8 +109,8 @@ final class ObjectTable: Sendable {
         }
     }
 
-    /// Changes the record of an object; false if the object is being deinitialised, `nil` without a
-    /// record.
+    /// Changes the record of an object; false if the record's object is being deinitialised, `nil`
+    /// without a record.
     private static func useRecord(
         of identity: ObjectIdentifier, in records: borrowing HashChains<ObjectRecord>,
         _ body: (ObjectRecord) -> Void

@@ -52,4 +52,29 @@ import Tether
         #expect(log.entries == ["muted: no object, 0"])
         #expect(!token.isActive)
     }
+
+    @Test func `M5 O1 a new object at an ended sender's address is a stranger to what is pending`()
+    {
+        let (center, jobs) = (center, ManualScheduler())
+        let rounds = 100
+        var tokens: [NotificationObserver] = []
+        for _ in 0..<rounds {
+            var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
+            tokens.append(
+                center.observe(.sample, from: sender!, on: .custom(jobs), record("pending")))
+            sender = nil
+            // With the Objective-C runtime one of them may get the address.
+            let strangers = (0..<4).map { _ in Sender("stranger") { _ in } }
+            for stranger in strangers {
+                center.post(name: .sample, object: stranger)
+                #expect(center.observe(.other, owner: stranger) { _, _ in }.isActive)
+                let token = center.observe(.other, from: stranger) { _ in }
+                #expect(token.isActive)
+            }
+        }
+        jobs.runAll()
+        #expect(log.entries.count == rounds)
+        #expect(Set(log.entries) == ["pending: no object, 0"])
+        withExtendedLifetime(tokens) {}
+    }
 }
