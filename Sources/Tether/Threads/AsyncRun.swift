@@ -42,8 +42,17 @@ final class AsyncRun: Chained, @unchecked Sendable {
         let around = AsyncRun.current
         AsyncRun.underWay.withLock { calls in
             outer = AsyncRun.nearestUnderWay(around)
-            if let outer { outer.outer = AsyncRun.nearestUnderWay(outer.outer) }
+            AsyncRun.leaveOutEnded(from: outer)
             _ = unsafe calls.insert(self)
+        }
+    }
+
+    /// Leaves the ended calls out of the calls around a call. Called under the lock of `underWay`.
+    private static func leaveOutEnded(from call: AsyncRun?) {
+        var next = call
+        while let known = next {
+            known.outer = nearestUnderWay(known.outer)
+            next = known.outer
         }
     }
 
@@ -83,11 +92,12 @@ final class AsyncRun: Chained, @unchecked Sendable {
         guard let current else { return [] }
         return underWay.withLock { _ in
             let first = nearestUnderWay(current)
-            return Array(sequence(state: first) { next -> AsyncRun? in
-                let call = next
-                next = nearestUnderWay(call?.outer)
-                return call
-            })
+            return Array(
+                sequence(state: first) { next -> AsyncRun? in
+                    let call = next
+                    next = nearestUnderWay(call?.outer)
+                    return call
+                })
         }
     }
 

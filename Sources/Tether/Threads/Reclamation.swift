@@ -293,7 +293,8 @@ struct Reclamation: ~Copyable, Sendable {
 
     /// Removes and returns the garbage that no post may still read, to be released without the
     /// lock. Called by an ended post of the epoch `since`. Registrations that ended in an earlier
-    /// epoch are left to the posts that call them.
+    /// epoch are left to the posts that call them: a post of an epoch can only be calling a
+    /// registration that was retired in that epoch or later.
     func collect(_ garbage: inout Garbage, of center: CenterAddress, since: UInt64) -> [Object] {
         var released: [Object] = []
         if !garbage.called.isEmpty {

@@ -15,6 +15,7 @@ struct Returning: Modelled {
 
     var returnOrder = Order.acquiringAndReleasing
     var question = Order.acquiringAndReleasing
+    var look = Order.acquiring
     /// Whether the return is a single step.
     var returnsInOneStep = true
     /// Whether a call begins under the lock.
@@ -27,7 +28,7 @@ struct Returning: Modelled {
     static let code = [
         Code(
             "Tether/Core/Delivery/HandlerExecution.swift", "func begin(", "func endUnlessAwaited(",
-            "func requestLockedReturn(",
+            "func requestLockedReturn(", "bits.load(ordering: .acquiring) == 0",
             "bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)",
             "bits.compareExchange(expected: Self.running, desired: 0, "
                 + "ordering: .acquiringAndReleasing)",
@@ -70,14 +71,21 @@ struct Returning: Modelled {
         var isRunning = false
         lock.withLock {
             hasEnded.store(1, .plain)
-            let old =
-                asks
-                ? execution.exchange(question) { $0.number & 1 == 1 ? 3 : 2 }
-                : execution.load(.acquiring)
-            isRunning = old != 0
-            if isRunning { keptForCall.store(1, .plain) } else { execution.store(0, .releasing) }
+            isRunning = requestLockedReturn()
+            if isRunning { keptForCall.store(1, .plain) }
         }
         if !isRunning { release() }
+    }
+
+    /// `HandlerExecution.requestLockedReturn`
+    private func requestLockedReturn() -> Bool {
+        if execution.load(look) == 0 { return false }
+        let old =
+            asks
+            ? execution.exchange(question) { $0.number & 1 == 1 ? 3 : 2 }
+            : execution.load(.acquiring)
+        if old == 0 { execution.store(0, .releasing) }
+        return old != 0
     }
 
     private func release() {
@@ -102,6 +110,9 @@ struct Returning: Modelled {
                 Mutant("the return and the question are relaxed", breaksOn: .weak) {
                     $0.returnOrder = .relaxed
                     $0.question = .relaxed
+                },
+                Mutant("the look before the question is relaxed", breaksOn: .weak) {
+                    $0.look = .relaxed
                 },
             ]
         ) { code in

@@ -37,7 +37,8 @@ struct Unlinking: Modelled {
             "Tether/Threads/Reclamation.swift", "func retire(",
             "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
+            "Tether/Core/Matching/Bucket.swift", "func hideTrailingHoles(",
+            "func showTrailingHoles(",
             "slots.used.store(used, ordering: .sequentiallyConsistent)",
             "slots.used.store(used, ordering: .releasing)", "func forEach(",
             "slot.pointee.load(ordering: .sequentiallyConsistent)",
@@ -75,7 +76,7 @@ struct Unlinking: Modelled {
         note("registration", slot.load(slotLoad, through: slots))
     }
 
-    /// `CenterCore.unlink`: `Bucket.remove`, `Bucket.trim`, `EpochGuard.earliest`.
+    /// `CenterCore.unlink`: `Bucket.remove`, `Bucket.hideTrailingHoles`, `EpochGuard.earliest`.
     func unlink() {
         slot.store(0, slotStore)
         used.store(0, trimStore)
@@ -193,7 +194,7 @@ struct Unlinking: Modelled {
                     code.centersLock.withLock {
                         code.slot.store(0, code.slotStore)
                         code.used.store(0, code.trimStore)
-                        // `Bucket.restore`
+                        // `Bucket.showTrailingHoles`
                         if code.lookForPosts() != 0 { code.used.store(1, .releasing) }
                     }
                 })

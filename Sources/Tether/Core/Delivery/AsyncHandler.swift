@@ -1,10 +1,10 @@
 /// The deliveries to an async handler: a task makes one call after the other (P4, T3).
 ///
-/// The task lives while blocks wait. The task changes to the handler's actor before a block runs,
+/// The task lives while blocks wait, and until its last call has returned. The task changes to the handler's actor before a block runs,
 /// so a delivery stays pending until the actor is free. The task awaits the handler's call before
 /// the next block runs.
 /// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there
-/// is one at a time, reads or writes `call`.
+/// is one at a time, reads or writes `requestedRun`.
 final class AsyncHandler: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
@@ -16,7 +16,7 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
     /// The actor that isolates the handler.
     private let actor: (any Actor)?
     /// The call requested by the last block.
-    fileprivate var call: AsyncRun?
+    fileprivate var requestedRun: AsyncRun?
 
     init(on actor: (any Actor)?) {
         self.actor = actor
@@ -55,7 +55,7 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
     /// Runs on the handler's actor, so that the notification is released there, too (O9).
     private func run(_ block: Block, on actor: isolated (any Actor)?) async {
         block.run()
-        await call.take()?.perform(on: actor)
+        await requestedRun.take()?.perform(on: actor)
     }
 }
 
@@ -75,7 +75,7 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
         guard let registration = reference?.retained else { return }
         let site = registration.site
         registration.pending?.asyncCallBegins()
-        handler.call = AsyncRun(of: registration) { actor in
+        handler.requestedRun = AsyncRun(of: registration) { actor in
             let begun = Events.report(.asyncCall(site))
             await work(actor)
             Events.endAsync(begun)

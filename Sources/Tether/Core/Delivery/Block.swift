@@ -36,20 +36,24 @@ struct Block: Sendable {
         first = unsafe Entry(pending: .passUnretained(pending), number: number)
     }
 
-    /// Adds the delivery to another observer.
-    mutating func append(_ other: Block) { others.append(other.first) }
+    /// Adds the delivery of a block that has no other.
+    mutating func append(_ other: Block) {
+        assert(other.others.isEmpty)
+        others.append(other.first)
+    }
+
+    /// Calls the handlers on a target whose later blocks a handler may run inside its call.
+    func runNestable() {
+        // A nested block of the first observer finds its handler running, and leaves the rest to
+        // the return.
+        for other in others {
+            other.markLate()
+        }
+        run()
+    }
 
     /// Calls the handlers, on the target.
-    ///
-    /// `mayNest`: whether a handler may run later blocks of the target inside its call.
-    func run(mayNest: Bool = false) {
-        if mayNest {
-            // A nested block of the first observer finds its handler running, and leaves the rest
-            // to the return.
-            for other in others {
-                other.markLate()
-            }
-        }
+    func run() {
         unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
             var previous = RegistrationAddress.none
             unsafe first.deliver(after: &previous, at: epochGuard)
@@ -79,7 +83,9 @@ final class CancellableBlock: Sendable {
 
     deinit { cancel() }
 
-    func run(mayNest: Bool = false) { if use() { block.run(mayNest: mayNest) } }
+    func run() { if use() { block.run() } }
+
+    func runNestable() { if use() { block.runNestable() } }
 
     /// Drops the deliveries, unless the block has begun.
     func cancel() { if use() { block.drop() } }

@@ -67,7 +67,7 @@ struct DeliveryQueue: Sendable {
         let number: UInt64
         /// With batching: the number behind the deliveries of this block.
         fileprivate var endOfBatch = UInt64.max
-        /// Whether the block has made its last delivery.
+        /// Whether the block has taken its last delivery.
         fileprivate(set) var isOver = false
 
         init(_ number: UInt64) { self.number = number }
@@ -177,20 +177,30 @@ struct DeliveryQueue: Sendable {
     /// Replaces the bound. Returns the deliveries that the new bound drops, oldest first.
     mutating func setBound(_ bound: BufferingPolicy) -> [Delivery] {
         self.bound = bound
-        var dropped: [Delivery] = []
+        defer { checkInvariants() }
+        return bound.keepsOldest ? removeNewest() : removeOldest()
+    }
+
+    /// Removes the oldest of more than the bound allows.
+    private mutating func removeOldest() -> [Delivery] {
+        var removed: [Delivery] = []
+        while count > bound.limit, let delivery = remove(first) {
+            removed.append(delivery)
+        }
+        return removed
+    }
+
+    /// Removes the newest of more than the bound allows. Returns them oldest first.
+    private mutating func removeNewest() -> [Delivery] {
+        var removed: [Delivery] = []
         var last = end
         while count > bound.limit {
             last -= 1
-            let number = bound.keepsOldest ? last : first
-            if let delivery = remove(number) {
-                dropped.append(delivery)
+            if let delivery = remove(last) {
+                removed.append(delivery)
             }
         }
-        if bound.keepsOldest {
-            dropped.reverse()
-        }
-        checkInvariants()
-        return dropped
+        return removed.reversed()
     }
 
     // MARK: Removing
@@ -359,7 +369,7 @@ struct DeliveryQueue: Sendable {
         assert(firstOnTarget <= end && first <= end && end - first <= UInt64(slots.count))
         assert((count == 0) == (first == end), "an empty queue has no numbers")
         assert(count == 0 || slots[index(of: first)] != nil, "the first slot is never empty")
-        assert(count <= bound.limit || !bound.keepsOldest || bound.limit == 0)
+        assert(count <= bound.limit)
         guard slots.count <= 64 else { return }
         assert(slots.count { $0 != nil } == count)
         assert(slots.count { $0?.isLate == true } == lateCount)

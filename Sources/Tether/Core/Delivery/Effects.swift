@@ -2,8 +2,8 @@
 /// submit, and values to release.
 ///
 /// Both may call the user's code: a scheduler, a `deinit`. A change of one observer makes its own
-/// effects; a post or an unmuting collects the effects of all its observers, so that a target gets
-/// one block for all of them (D2).
+/// effects. A post or an unmuting collects the effects of all its observers, so that a target gets
+/// one block for all of them (D2). A switch collects, too, a block for each delivery (D6).
 ///
 /// *Cost*: one block needs no allocation. With more than `mostSearched` targets a dictionary finds
 /// the block of a target, so a post to n targets is O(n).
@@ -24,10 +24,9 @@ struct Effects: ~Copyable {
     /// Releases a value after the lock.
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    /// Has `perform` submit a new block, even if the target has one here. `add` may join later
-    /// deliveries of the post to the block. Takes over the target, so that a delivery retains it
-    /// once.
-    mutating func submit(_ block: consuming Block, on target: consuming BoundTarget) {
+    /// Adds a new block, even if the target has one here. Takes over the target, so that a delivery
+    /// retains it once.
+    mutating func addOwnBlock(_ block: consuming Block, on target: consuming BoundTarget) {
         let submission = Submission(target: target, block: block)
         if first == nil {
             first = submission
@@ -38,9 +37,9 @@ struct Effects: ~Copyable {
 
     /// Adds a delivery to the block on its target, or adds the block as the target's first. On a
     /// concurrent target the observers of a post run at the same time, so each has its own block.
-    mutating func add(_ block: consuming Block, on target: consuming BoundTarget) {
+    mutating func joinBlock(_ block: consuming Block, on target: consuming BoundTarget) {
         guard target.sharesBlocks, first != nil else {
-            return submit(block, on: target)
+            return addOwnBlock(block, on: target)
         }
         if first!.target.sharesBlockAtPlace(of: target) {
             return first!.block.append(block)

@@ -24,7 +24,8 @@ internal import Synchronization
 /// both cases the work is done once, after the handler's last access: each exchange acquires and
 /// releases. Tests/Litmus/Protocols/Returning.swift checks all interleavings.
 ///
-/// *Cost*: a byte beside the lock. One store at the begin of a call, one exchange at its end.
+/// *Cost*: a byte beside the lock. One load and one store at the begin of a call, one exchange at
+/// its end.
 struct HandlerExecution: ~Copyable, Sendable {
     private let bits = Atomic<UInt8>(0)
     private static let running: UInt8 = 1
@@ -55,6 +56,8 @@ struct HandlerExecution: ~Copyable, Sendable {
     /// Has the return of a running handler take the lock. Returns false if no handler runs: then
     /// nothing is requested. Called under the lock.
     func requestLockedReturn() -> Bool {
+        // Nearly always no handler runs, and none begins under the caller's lock.
+        if bits.load(ordering: .acquiring) == 0 { return false }
         let old = bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing).oldValue
         if old & Self.running != 0 {
             return true

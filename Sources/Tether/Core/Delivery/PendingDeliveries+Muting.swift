@@ -19,7 +19,7 @@ extension PendingDeliveries {
         guard state.extras.muting.keepsNewest else {
             return countDrop(of: notification, because: .muted, in: &state)
         }
-        let delivery = post.delivery(of: notification, waitsSince: waitBegins(on: targetName))
+        let delivery = post.delivery(of: notification, waitsSince: reportWait(on: targetName))
         if let displaced = state.extras.muting.keep(delivery) {
             drop(displaced, because: .muted, in: &state, &post.effects)
         }
@@ -91,7 +91,7 @@ extension PendingDeliveries {
         guard let registration = registration.retained else { return }
         // The claim comes with the unmuting: a kept notification does not use up a once observer
         // (R7).
-        if !registration.claimForDelivery() {
+        if !registration.mayTakeDelivery() {
             drop(delivery, because: .usedUp, in: &state, &effects)
         } else if isCalledHere(state, .unmuting) {
             state.extras.unmutingCalls += 1

@@ -35,7 +35,8 @@ extension PendingDeliveries {
     func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
         state.withLock { state in
             var report = Report(
-                target: DeliveryTarget(state.destination.shown), pending: state.pendingCount)
+                target: DeliveryTarget(state.destination.lastSetTarget), pending: state.pendingCount
+            )
             if state.hasExtras {
                 report.kept = state.kept == nil ? 0 : 1
                 report.drops = state.extras.drops

@@ -28,7 +28,7 @@ extension PendingDeliveries {
         }
 
         /// The target as it was set last.
-        var shown: BoundTarget? {
+        var lastSetTarget: BoundTarget? {
             switch self {
             case .on(let target): target
             case .postingThread, .leaving: nil
@@ -36,7 +36,7 @@ extension PendingDeliveries {
         }
 
         /// The state until the observer is idle, and the posting thread becomes the target.
-        var withoutTarget: Destination {
+        var leavingTarget: Destination {
             switch self {
             case .postingThread: .postingThread
             case .on(let target), .leaving(let target): .leaving(target)
@@ -89,8 +89,8 @@ extension PendingDeliveries {
         var destination: Destination
         /// The waiting deliveries of the center's observers at the target's place.
         var waiting: WaitingCount?
-        /// How many deliveries of `queue` are in `waiting`.
-        private var counted = 0
+        /// How many deliveries of `queue` the count `waiting` includes.
+        private var published = 0
         /// The number of blocks that have neither begun nor been dropped, on all targets so far.
         var waitingBlocks = 0
         var lifetime = Lifetime.live
@@ -158,19 +158,19 @@ extension PendingDeliveries {
 
         /// Counts a change of the queue at the target's place.
         @inline(__always)
-        mutating func countWaiting() {
+        mutating func publishWaitingCount() {
             guard let waiting else { return }
-            waiting.add(pendingCount - counted)
-            counted = pendingCount
+            waiting.add(pendingCount - published)
+            published = pendingCount
         }
 
         /// Counts the queue at the target's place, and no longer at the old target's. At the same
         /// place the deliveries stay counted, so that no post sees none meanwhile.
-        mutating func count(at place: WaitingCount?) {
+        mutating func moveWaitingCount(to place: WaitingCount?) {
             if place === waiting { return }
-            waiting?.add(-counted)
+            waiting?.add(-published)
             waiting = place
-            counted = 0
+            published = 0
         }
 
         var hasEnded: Bool {

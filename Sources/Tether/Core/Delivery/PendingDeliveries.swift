@@ -77,7 +77,7 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             if state.hasEnded { return }
             body(&state, &effects)
-            state.countWaiting()
+            state.publishWaitingCount()
             ending = settle(&state, &effects)
         }
         ending?.perform()
@@ -95,10 +95,10 @@ final class PendingDeliveries: Sendable {
     /// Does the work that has waited until the observer is idle. Returns the end of the observer,
     /// if it comes now.
     private func settle(_ state: inout State, _ effects: inout Effects) -> Ending? {
-        // The last condition also requests the return of a running handler. With deliveries
-        // pending no request is needed: the next call begins as awaited.
-        guard state.hasWorkWhenIdle, state.hasNothingToCall, !execution.requestLockedReturn()
-        else { return nil }
+        // With deliveries pending, the next call begins as awaited.
+        guard state.hasWorkWhenIdle, state.hasNothingToCall else { return nil }
+        // The return of a running handler calls this function again.
+        if execution.requestLockedReturn() { return nil }
         if case .leaving(let target) = state.destination {
             effects.release(target)
             setTarget(nil, in: &state)
@@ -120,7 +120,7 @@ final class PendingDeliveries: Sendable {
         // Not the last reference, as in `deliverKept`. The center is not stored, so this object
         // stays small.
         let center = registration.retained?.center
-        state.count(at: center.flatMap { target?.waiting(in: $0) })
+        state.moveWaitingCount(to: center.flatMap { target?.waiting(in: $0) })
         state.destination = Destination(target)
         state.inlineRule = BoundTarget.InlineRule(of: target)
     }
@@ -139,6 +139,7 @@ final class PendingDeliveries: Sendable {
         return state.withLock { state in
             guard state.takesPosts else { return false }
             let isHere = isCalledHere(state, step)
+            // The second part decides on muting and claim.
             if isHere, step == .collecting { return true }
             if state.isMuted {
                 if !registration.isClaimed {
@@ -146,10 +147,10 @@ final class PendingDeliveries: Sendable {
                 }
                 return false
             }
-            guard registration.claimForDelivery() else { return false }
+            guard registration.mayTakeDelivery() else { return false }
             if !isHere {
                 let delivery = post.delivery(
-                    of: notification, waitsSince: waitBegins(on: targetName))
+                    of: notification, waitsSince: reportWait(on: targetName))
                 append(delivery, to: &state, &post.effects)
             }
             return isHere
@@ -191,21 +192,22 @@ final class PendingDeliveries: Sendable {
         if let dropped = appended.dropped {
             drop(dropped, because: .backlogIsFull, in: &state, &effects)
         }
-        state.countWaiting()
+        state.publishWaitingCount()
         guard let number = appended.block, let target = state.destination.target else { return }
         state.waitingBlocks += 1
-        effects.add(Block(self, number), on: target)
+        effects.joinBlock(Block(self, number), on: target)
     }
 
     /// Submits a block of its own for a delivery that has lost its block.
     private func resubmit(_ number: UInt64, in state: inout State, _ effects: inout Effects) {
         guard let target = state.destination.target else { return }
         state.waitingBlocks += 1
-        effects.submit(Block(self, number), on: target)
+        effects.addOwnBlock(Block(self, number), on: target)
     }
 
-    /// In a trace, the moment. `targetName`: as computed before the lock.
-    func waitBegins(on targetName: String) -> ObserverEvent.Moment? {
+    /// Reports the beginning of a wait to a trace, if there is one. `targetName`: as computed before
+    /// the lock.
+    func reportWait(on targetName: String) -> ObserverEvent.Moment? {
         guard Events.areTraced, let registration = registration.retained else { return nil }
         return Events.report(.waiting(for: targetName, at: registration.site))
     }
@@ -273,13 +275,14 @@ final class PendingDeliveries: Sendable {
     private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
         guard state.queue.isCurrent(turn.number) else { return nil }
+        // The return of a running handler makes the delivery.
         if execution.requestLockedReturn() {
             state.extras.skipped.append(turn.number)
             return nil
         }
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
-        state.countWaiting()
+        state.publishWaitingCount()
         // Who asked before this call does not ask again.
         execution.begin(awaited: state.hasWorkWhenIdle || state.hasSkipped)
         return Call(delivery: delivery, turn: turn)
@@ -359,7 +362,7 @@ final class PendingDeliveries: Sendable {
     // MARK: The target
 
     var target: DeliveryTarget {
-        let target = state.withLock { $0.destination.shown }
+        let target = state.withLock { $0.destination.lastSetTarget }
         return DeliveryTarget(target?.detachedCopy())
     }
 
@@ -378,14 +381,14 @@ final class PendingDeliveries: Sendable {
         guard let new else { return }
         if observers.count > 1 { moved.sort { $0.postNumber < $1.postNumber } }
         var effects = Effects()
-        for delivery in moved { effects.submit(delivery.block, on: new) }
+        for delivery in moved { effects.addOwnBlock(delivery.block, on: new) }
         effects.perform()
     }
 
     private func redirect(to new: BoundTarget?, _ moved: inout [Moved]) {
         change { state, effects in
             guard let new else {
-                state.destination = state.destination.withoutTarget
+                state.destination = state.destination.leavingTarget
                 return
             }
             if let old = state.destination.target {
@@ -453,7 +456,7 @@ final class PendingDeliveries: Sendable {
             if isRunning { state.extras.keptForCall = registration }
             if state.waitingBlocks > 0 { state.extras.keptForBlocks = self }
             var deliveries = state.hasPending ? state.queue.removeAll() : []
-            state.countWaiting()
+            state.publishWaitingCount()
             if let kept = state.kept {
                 deliveries.append(kept)
             }

@@ -54,9 +54,9 @@ internal import Synchronization
         return (kept, outgrown)
     }
 
-    /// Frees the holes in the last slots. Returns the old number of used slots, for `restore` if a
-    /// post may read.
-    func trim() -> Int {
+    /// Hides the holes in the last slots from posts: the slots stay, and count as unused. Returns the
+    /// old number of used slots, for `showTrailingHoles` if a post may read.
+    func hideTrailingHoles() -> Int {
         let before = used
         var used = before
         while used > 0, unsafe slots.registration(at: used - 1) == nil { used -= 1 }
@@ -64,7 +64,7 @@ internal import Synchronization
         return before
     }
 
-    func restore(_ used: Int) { slots.used.store(used, ordering: .releasing) }
+    func showTrailingHoles(_ used: Int) { slots.used.store(used, ordering: .releasing) }
 
     private func rebuild(capacity: Int) -> BucketSlots {
         let old = slots
@@ -121,8 +121,8 @@ internal import Synchronization
     /// The number of used slots, holes included. A post calls at most the number that it has read
     /// (R4).
     let used = Atomic<Int>(0)
-    /// The number of registrations in the slots that have pending deliveries. With any, posts call
-    /// the slots in two parts. Written under the center's lock.
+    /// The number of routed registrations in the slots. With any, posts call the slots in two parts.
+    /// Written under the center's lock.
     private let routedCount = Atomic<Int>(0)
     private let slots: UnsafeMutablePointer<Slot>
 

@@ -151,11 +151,11 @@ internal import Synchronization
                 // Before the guards are read: a later post must not find the old number of used
                 // slots, or the post might call an observer that its own handlers add (R4).
                 // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
-                let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
+                let used = unsafe bucket._withUnsafeGuaranteedRef { $0.hideTrailingHoles() }
                 if EpochGuard.earliest(on: address) == nil {
                     return (kept, state.registry.takeUnlinked())
                 }
-                unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
+                unsafe bucket._withUnsafeGuaranteedRef { $0.showTrailingHoles(used) }
             }
             return (kept, retire(kept, in: &state))
         }
@@ -186,8 +186,7 @@ internal import Synchronization
     }
 
     /// Ends every registration of a deallocated sender, after the registration's pending
-    /// deliveries. Until then a registration stays added and reserves the sender's address, so no
-    /// post can match the registration.
+    /// deliveries. Until then a registration stays added, and takes no posts.
     func endAll(from sender: ObjectRecord) {
         for registration in registrations(from: .object(sender.identity)) {
             registration.live?.endAfterPending(of: sender)
@@ -216,8 +215,8 @@ internal import Synchronization
         }
     }
 
-    /// Ends a registration of an ended center, and retains it no longer; false if it had ended
-    /// before.
+    /// Ends a registration of an ended center; false if it had ended before. A function of its own,
+    /// so that the captures are released before `released` is reported.
     private static func endWithCenter(_ registration: Unowned<Registration>) -> Bool {
         guard let registration = registration.live else { return false }
         registration.endWithCenter()
@@ -499,8 +498,7 @@ extension CenterCore {
         unsafe callInOnePart(bucket, with: notification, stored: stored, at: epochGuard)
     }
 
-    /// Calls registrations of which some have had pending deliveries. One observer needs no second
-    /// part.
+    /// Calls registrations of which some are routed. One observer needs no second part.
     @inline(never)
     private static func callRouted(
         _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,

@@ -10,7 +10,7 @@ internal import Synchronization
     let slots: Unmanaged<BucketSlots>
     let used: Int
 
-    /// Whether a registration of the slots has pending deliveries.
+    /// Whether a registration of the slots is routed.
     var hasRouted: Bool {
         unsafe slots._withUnsafeGuaranteedRef(\.hasRouted)
     }

@@ -38,7 +38,7 @@ internal import Synchronization
 ///
 /// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
-    /// The bits of a state. With the state 0, a post calls the handler at once.
+    /// The bits of a state. With none, or `owned` alone, a post calls the handler at once.
     struct StateBits {
         static let ended: UInt32 = 1
         /// The registration runs once. The bit stays after the claim.
@@ -108,8 +108,8 @@ internal import Synchronization
     final var isClaimed: Bool { state.load(ordering: .acquiring) & StateBits.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & StateBits.isolated != 0 }
 
-    /// The pending deliveries, made for any target but the posting thread, and for muting and
-    /// bounds; `nil` before.
+    /// The pending deliveries, perhaps none: made for any target but the posting thread, and for
+    /// muting and bounds; `nil` before.
     @inline(__always)
     final var pending: PendingDeliveries? {
         // SAFETY: the caller gets a reference of its own.
@@ -299,16 +299,16 @@ internal import Synchronization
             == StateBits.preparing
     }
 
-    /// Calls the hook, which exists.
+    /// Calls the hook, which exists if the state has `preparing`.
     final func prepare(_ notification: Notification) -> Notification? {
         LockRank.checkNoneIsHeld()
         return details?.preparing?.prepare(notification, for: self)
     }
 
-    /// Claims a once registration for a delivery about to wait or to be made. If the hook converts
-    /// notifications, the claim follows the conversion, because a notification without a message
-    /// does not use up the registration (R7).
-    final func claimForDelivery() -> Bool {
+    /// Whether a delivery may wait or be made; false if another has the claim of a once registration
+    /// (R7). Claims the registration, unless the hook converts notifications on the target: then
+    /// the claim follows the conversion, because a notification without a message uses up none.
+    final func mayTakeDelivery() -> Bool {
         if isOnce, convertsOnTarget { return !isClaimed }
         return claim()
     }

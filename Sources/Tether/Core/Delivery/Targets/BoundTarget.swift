@@ -21,8 +21,8 @@ final class WaitingCount: Sendable {
 /// The place of the blocks, and the way to the place: the content of a `DeliveryTarget`, and an
 /// observer's target. The posting thread takes no blocks, and is `nil` in both.
 ///
-/// Each subclass puts blocks on one kind of queue. A target has no queue and no lock of its own:
-/// the place decides the order (D4).
+/// Each subclass puts blocks on one kind of queue, whose order is the order of the deliveries (D4).
+/// `AsyncHandler` alone has a list of blocks of its own.
 /// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
     /// Whether a post on the target calls the handler there.
@@ -44,15 +44,14 @@ class BoundTarget: @unchecked Sendable {
         }
     }
 
-    /// Where blocks run one behind the other. The kind counts, too: one object may be actor and
-    /// scheduler.
+    /// Where blocks run. The kind counts, too: one object may be actor and scheduler.
     struct Place: Hashable {
         let queue: ObjectIdentifier
         let kind: ObjectIdentifier
     }
 
-    /// The identity of the queue. A post makes one block for each place. A switch within a place
-    /// changes nothing, so parameters of `schedule` belong to the place.
+    /// The identity of the queue. Targets of one place may share a block, so parameters of
+    /// `schedule` belong to the place.
     private final let queue: ObjectIdentifier
     final let order: DeliveryOrder
     /// Whether one block calls all observers of a post here, one after the other. Otherwise each

@@ -6,8 +6,8 @@ internal import Synchronization
 /// scheduler should run the jobs one after the other, in order. A job may be released without a
 /// run: the job's deliveries are then dropped and counted.
 ///
-/// *Thread safety*: posting threads, and threads that switch a target, call `schedule(_:)` with no
-/// Tether lock held.
+/// *Thread safety*: threads that post, unmute or switch a target call `schedule(_:)`, and so does an
+/// earlier target after a switch; with no Tether lock held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. A second run does nothing.
     ///
@@ -33,6 +33,6 @@ final class CustomTarget: BoundTarget, @unchecked Sendable {
         let block = CancellableBlock(block)
         // A task that the scheduler starts must not inherit the async handler's call that posts
         // here.
-        AsyncRun.$current.withValue(nil) { scheduler.schedule { block.run(mayNest: true) } }
+        AsyncRun.$current.withValue(nil) { scheduler.schedule { block.runNestable() } }
     }
 }

@@ -233,7 +233,7 @@ final class ThreadLoop: Sendable {
 
     private func perform(_ line: Line, on loop: Loop) {
         loop.perform(in: line.modes) { [self] in
-            withObjectPool { state.withLock { _ in line.blocks.popFirst() }?.run(mayNest: true) }
+            withObjectPool { state.withLock { _ in line.blocks.popFirst() }?.runNestable() }
             // A run inside a handler may have used up the wake-up of a block that the run could not
             // call.
             if let loop = state.withLock({ line.blocks.isEmpty ? nil : $0.loop }) {
