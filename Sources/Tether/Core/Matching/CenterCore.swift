@@ -6,8 +6,9 @@ internal import Synchronization
 ///
 /// | Call | Takes the lock | Reads without it |
 /// |---|---|---|
-/// | `add`, `unlink` | once | the guards of all threads that have posted |
-/// | `post` of a cached name, while no sender of the name or of any name is observed | not at all | name cache, nodes, slots of the name and of any name |
+/// | `add` | once | nothing; the guards of all threads that have posted, if something was unlinked |
+/// | `unlink` | once | the guards of all threads that have posted |
+/// | `post` of a cached name, while no sender of the name or of any name is observed | not at all; once if an earlier post has left garbage | name cache, nodes, slots of the name and of any name |
 /// | any other `post` | once, in `match` | the slots of up to four buckets |
 ///
 /// Registrations retain their core. The core retains its registrations until their end. The public
@@ -20,7 +21,7 @@ internal import Synchronization
     private static let all = Locked<[CenterAddress: Unowned<CenterCore>]>([:])
     /// All cores that are not deallocated, retained.
     static var living: [CenterCore] { all.withLock { Array($0.values) }.compactMap(\.retained) }
-    /// The number of this center. No other center gets it.
+    /// No other center gets this number.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let face: Face
     /// The address of Tether's own center, while that center exists.
@@ -93,8 +94,10 @@ internal import Synchronization
     private typealias Added = (replaced: Registration?, isClosed: Bool, released: Registry.Unlinked)
 
     /// Adds a registration, unless its end has already tried to unlink it. Ends it if the center
-    /// has ended. The new registration replaces the registration with the same key. A closed new
-    /// registration replaces none, and is retained until its closing thread unlinks it.
+    /// has ended. The new registration replaces the registration with the same key.
+    ///
+    /// If another thread has closed the new registration, and not unlinked it yet, the registration
+    /// is added for that thread to find, and replaces none.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
         let (replaced, isClosed, released) = state.withLock { state -> Added in
             if registration.id == Registration.endedBeforeAddition { return (nil, false, []) }

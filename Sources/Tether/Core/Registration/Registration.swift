@@ -68,8 +68,8 @@ internal import Synchronization
     final let center: CenterCore
     /// `nil` in most registrations.
     final let details: Details?
-    /// The pending deliveries, retained, if any. Not an `AtomicLazyReference`, whose code is not
-    /// specialised here.
+    /// The pending deliveries, retained, if any. Not an `AtomicLazyReference`, whose generic code
+    /// the compiler does not specialise here.
     private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
     /// The registration's bucket in the registry, or `nil`. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
