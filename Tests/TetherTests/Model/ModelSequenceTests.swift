@@ -247,6 +247,20 @@ import Testing
         ])
     }
 
+    @Test func `D4 jobs that wait for a running handler make their deliveries in posting order`() {
+        let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
+        let runOne = ModelOperation.runOne(scheduler: 0, newest: false)
+        expectAgreement([
+            .observe(
+                Observation(
+                    scheduler: Places.immediate, actions: [.make(object: 1, atEnd: []), post])),
+            .observe(Observation(token: 1, scheduler: 0, actions: [post])),
+            .observe(Observation(token: 2, actions: [.make(object: 1, atEnd: [runOne])])),
+            post,
+            runOne,
+        ])
+    }
+
     @Test
     func `D2 D8 a cancelled job drops no delivery for which a bound has left a job`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)

@@ -16,8 +16,8 @@ internal import Synchronization
 /// | `batch` | all that are pending when it begins | all from n on |
 ///
 /// - *Late* is a delivery whose own block may run behind the blocks of later posts: its block was
-///   submitted by a switch or an unmuting, or has begun and is busy with another observer in a
-///   nested run of a run loop.
+///   submitted by a switch or an unmuting, or has begun and waits: for another observer, in a
+///   nested run of a run loop, or for the return of the observer's handler.
 /// - On a concurrent target blocks begin in any order. The oldest delivery keeps posting order. The
 ///   limit keeps each delivery behind its own place in the queue, which may be behind a barrier.
 /// - If more deliveries are pending than blocks wait, the surplus has no block. So a block whose

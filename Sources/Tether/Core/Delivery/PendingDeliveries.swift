@@ -275,8 +275,9 @@ final class PendingDeliveries: Sendable {
     private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
         guard state.queue.isCurrent(turn.number) else { return nil }
-        // The return of a running handler makes the delivery.
+        // The return of a running handler makes the delivery, before those of later posts.
         if execution.requestLockedReturn() {
+            state.queue.markLate(turn.number)
             state.extras.skipped.append(turn.number)
             return nil
         }
@@ -318,7 +319,6 @@ final class PendingDeliveries: Sendable {
     ) -> Call? {
         guard state.queue.isCurrent(turn.number) else {
             while state.hasSkipped, let number = state.extras.skipped.popFirst() {
-                state.queue.markLate(number)
                 resubmit(number, in: &state, &effects)
             }
             return nil
