@@ -247,6 +247,20 @@ import Testing
         ])
     }
 
+    @Test func `R8 D6 a job that a handler of the post brings about releases what it has used up`()
+    {
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .observe(
+                Observation(
+                    token: 6, owner: 0,
+                    actions: [.redirect(token: 6, scheduler: Places.immediate)])),
+            .observe(Observation(token: 6, once: true)),
+            .observe(Observation()),
+            .post(center: 0, name: 0, sender: .nobody),
+        ])
+    }
+
     @Test func `D4 jobs that wait for a running handler make their deliveries in posting order`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         let runOne = ModelOperation.runOne(scheduler: 0, newest: false)

@@ -34,7 +34,10 @@ class ReferenceCenter: Counted {
         // R4: an observer that has ended meanwhile is not called.
         for observer in called where observer.takesPosts {
             post.called = observer
-            observer.beginTurn(notification)
+            let submission = observer.beginTurn(notification)
+            // A scheduler may run a block at once, which then uses the observer, and not the post.
+            if submission.hasBlock { post.called = nil }
+            submission.submit()
         }
         posts.removeLast()
         for observer in post.ended { observer.release() }

@@ -168,8 +168,9 @@ final class ReferenceObserver: Counted {
         return true
     }
 
-    /// The turn of the observer on the posting thread, in registration order (D1).
-    func beginTurn(_ posted: ReferenceNotification) {
+    /// The turn of the observer on the posting thread, in registration order (D1). Returns what the
+    /// post submits if it does not call the handler.
+    func beginTurn(_ posted: ReferenceNotification) -> ReferenceSubmission {
         var submission = ReferenceSubmission()
         if isMuted {
             keep(posted, &submission)
@@ -181,7 +182,7 @@ final class ReferenceObserver: Counted {
                 append(posted.retainedForLater(), &submission)
             }
         }
-        submission.submit()
+        return submission
     }
 
     /// R1, R7, R11.
