@@ -24,7 +24,8 @@ extension Task where Failure == Never {
     /// Actor, priority and task-local values are those of `Task.init(priority:operation:)`, and the
     /// operation begins where it would begin there. If the owner is already being deinitialised,
     /// the task starts cancelled. `OwnerObservers(of:)` counts and cancels the task, and an audit
-    /// lists it as "task", until the operation has returned. Complexity: O(1). Any thread.
+    /// lists it as "task", until the operation has returned. Complexity: O(1), and O(n) in n tasks
+    /// of owners that each started the next and are all under way. Any thread.
     /// - Parameters:
     ///   - owner: The object whose end cancels the task.
     ///   - name: The name of the task, for debuggers and audits.

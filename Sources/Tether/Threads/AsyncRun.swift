@@ -47,6 +47,15 @@ final class AsyncRun: Chained, @unchecked Sendable {
         }
     }
 
+    deinit {
+        // One after the other, because the release of a long row of calls must not nest.
+        var next = outer.take()
+        while isKnownUniquelyReferenced(&next) {
+            let following = next?.outer.take()
+            next = following
+        }
+    }
+
     /// Leaves the ended calls out of the calls around a call. Called under the lock of `underWay`.
     private static func leaveOutEnded(from call: AsyncRun?) {
         var next = call

@@ -261,6 +261,17 @@ import Testing
         ])
     }
 
+    @Test func `D3 D6 observers that a handler switches are called in the turn of its post`() {
+        expectAgreement([
+            .make(object: 1, atEnd: []),
+            .observe(Observation(actions: [.redirectAll(object: 1, scheduler: Places.loop)])),
+            .observe(Observation(token: 1, owner: 1)),
+            .observe(Observation(token: 2, center: 1, owner: 1, scheduler: 0)),
+            .post(center: 1, name: 0, sender: .nobody),
+            .post(center: 0, name: 0, sender: .nobody),
+        ])
+    }
+
     @Test func `D4 jobs that wait for a running handler make their deliveries in posting order`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         let runOne = ModelOperation.runOne(scheduler: 0, newest: false)

@@ -211,6 +211,29 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test(.ownThread)
+    func `O12 R5 calls that each began inside the one before are released singly`() {
+        let isOver = Latch()
+        let thread = Thread {
+            var calls: [AsyncRun] = []
+            for _ in 0..<2000 {
+                let call = AsyncRun.$current.withValue(calls.last) { AsyncRun(of: Owner()) }
+                calls.append(call)
+            }
+            for call in calls { call.end() }
+            var last = calls.popLast()
+            calls = []
+            // Releases all of them.
+            last = nil
+            withExtendedLifetime(last) {}
+            isOver.open()
+        }
+        // Too small for as many nested releases.
+        thread.stackSize = 128 * 1024
+        thread.start()
+        isOver.pass()
+    }
+
     private struct WeakCall: Sendable { weak var call: AsyncRun? }
 
     /// Tasks of an owner, each started by the one before.

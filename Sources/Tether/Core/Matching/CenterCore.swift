@@ -498,7 +498,7 @@ extension CenterCore {
         if bucket.hasRouted {
             return unsafe callRouted(bucket, with: notification, stored: stored, at: epochGuard)
         }
-        unsafe callInOnePart(bucket, with: notification, stored: stored, at: epochGuard)
+        unsafe callInOnePart(bucket, with: notification, stored: stored, .calling, at: epochGuard)
     }
 
     /// Calls registrations of which some are routed. One observer needs no second part.
@@ -509,7 +509,7 @@ extension CenterCore {
     ) {
         if bucket.used == 1 {
             return unsafe callInOnePart(
-                bucket, with: notification, stored: stored, at: epochGuard)
+                bucket, with: notification, stored: stored, .whole, at: epochGuard)
         }
         unsafe callInTwoParts(
             notification, stored: stored, isTraced: false, at: epochGuard
@@ -518,15 +518,18 @@ extension CenterCore {
         }
     }
 
+    /// `step`: `.calling` if nothing is routed. A registration that a handler of the post has routed
+    /// since is then treated as in the second part of another post.
     @inline(__always)
     private static func callInOnePart(
         _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
-        at epochGuard: UnsafeMutablePointer<EpochGuard>
+        _ step: PostStep, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         var previous = RegistrationAddress.none
         unsafe bucket.forEachRegistration { registration in
             unsafe callInline(
-                registration, with: notification, stored: stored, after: &previous, at: epochGuard)
+                registration, with: notification, stored: stored, step, after: &previous,
+                at: epochGuard)
         }
     }
 
@@ -546,15 +549,16 @@ extension CenterCore {
         var previous = RegistrationAddress.none
         unsafe pair.forEachRegistration { registration in
             unsafe callInline(
-                registration, with: notification, stored: stored, after: &previous, at: epochGuard)
+                registration, with: notification, stored: stored, .calling, after: &previous,
+                at: epochGuard)
         }
     }
 
     @inline(__always)
     private static func callInline(
         _ registration: Unmanaged<Registration>, with notification: Notification,
-        stored: StoredNotification?, after previous: inout RegistrationAddress,
-        at epochGuard: UnsafeMutablePointer<EpochGuard>
+        stored: StoredNotification?, _ step: PostStep,
+        after previous: inout RegistrationAddress, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
         // `Registration`.
@@ -562,7 +566,7 @@ extension CenterCore {
             let address = registration.address
             unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
             previous = address
-            registration.receive(notification, stored: stored)
+            registration.receive(notification, stored: stored, step)
         }
     }
 
