@@ -4,7 +4,7 @@ import Tether
 
 /// Stores submitted jobs until the test runs them.
 private final class Jobs: DeliveryScheduler {
-    private let jobs = Mutex<[@Sendable () -> Void]>([])
+    private let jobs = Guarded<[@Sendable () -> Void]>([])
 
     func schedule(_ job: @escaping @Sendable () -> Void) { jobs.withLock { $0.append(job) } }
     var count: Int { jobs.withLock { $0.count } }

@@ -25,7 +25,7 @@ private actor Collector {
 
 /// A task's result, awaited by the main run loop.
 private final class Outcome<Value: Sendable>: Sendable {
-    private let kept = Mutex<Value?>(nil)
+    private let kept = Guarded<Value?>(nil)
 
     init(_ body: @escaping @Sendable () async -> Value) {
         Task.detached {

@@ -8,8 +8,8 @@ internal import Synchronization
 /// waiters await its address. The tasks that a handler starts inherit the object, and may keep it
 /// after the return. So the return releases the registration and the work.
 ///
-/// SAFETY: only the task of the call reads or writes `work` and `registration`; the lock of
-/// `underWay` protects `next`, `outer` and `isUnderWay`; the other properties never change.
+/// SAFETY: after `init`, only the task of the call reads or writes `work` and `registration`; the
+/// lock of `underWay` protects `next`, `outer` and `isUnderWay`; the other properties never change.
 final class AsyncRun: Chained, @unchecked Sendable {
     /// The call of a handler, on the handler's actor.
     typealias Work = @Sendable (isolated (any Actor)?) async -> Void

@@ -1,8 +1,8 @@
 /// The deliveries to an async handler: a task makes one call after the other (P4, T3).
 ///
-/// The task lives while blocks wait, and until its last call has returned. The task changes to the handler's actor before a block runs,
-/// so a delivery stays pending until the actor is free. The task awaits the handler's call before
-/// the next block runs.
+/// The task lives while blocks wait, and until its last call has returned. The task changes to the
+/// handler's actor before a block runs, so a delivery stays pending until the actor is free. The
+/// task awaits the handler's call before the next block runs.
 /// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there
 /// is one at a time, reads or writes `requestedRun`.
 final class AsyncHandler: BoundTarget, @unchecked Sendable {
@@ -75,6 +75,7 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
         guard let registration = reference?.retained else { return }
         let site = registration.site
         registration.pending?.asyncCallBegins()
+        assert(handler.requestedRun == nil, "a block makes one delivery here")
         handler.requestedRun = AsyncRun(of: registration) { actor in
             let begun = Events.report(.asyncCall(site))
             await work(actor)

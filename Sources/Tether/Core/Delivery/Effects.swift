@@ -65,7 +65,8 @@ struct Effects: ~Copyable {
     }
 
     /// Performs behind the last call of a registration in the innermost post or block. A user's
-    /// scheduler may wait for the end of the observer, so the hazard pointer is cleared before.
+    /// scheduler may wait for the end of the observer, so the hazard pointer is cleared before. A
+    /// release needs no clearing: a `deinit` on this thread counts as in the handler.
     mutating func perform(afterCallOf registration: RegistrationAddress) {
         if first != nil {
             ThreadRecord.clearHazardPointer(after: registration)

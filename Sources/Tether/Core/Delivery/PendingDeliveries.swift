@@ -205,8 +205,8 @@ final class PendingDeliveries: Sendable {
         effects.addOwnBlock(Block(self, number), on: target)
     }
 
-    /// Reports the beginning of a wait to a trace, if there is one. `targetName`: as computed before
-    /// the lock.
+    /// Reports the beginning of a wait to a trace, if there is one. `targetName`: as computed
+    /// before the lock.
     func reportWait(on targetName: String) -> ObserverEvent.Moment? {
         guard Events.areTraced, let registration = registration.retained else { return nil }
         return Events.report(.waiting(for: targetName, at: registration.site))

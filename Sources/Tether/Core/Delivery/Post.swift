@@ -7,8 +7,8 @@ enum PostStep {
     case collecting
     /// The second of two parts: the handlers of the posting thread are called.
     case calling
-    /// A post in one part: of a foreign center, or to one observer. An appended delivery is submitted
-    /// at once.
+    /// A post in one part: of a foreign center, or to one observer. An appended delivery is
+    /// submitted at once.
     case whole
     /// An unmuting, which delivers the kept notification as if posted now.
     case unmuting

@@ -86,6 +86,15 @@ final class ObjectTable: Sendable {
         let isUsed = shard.records.withLock { ObjectTable.useRecord(of: identity, in: $0, body) }
         if isUsed == true { return true }
         let made = ObjectRecord(object, isExact: isExact)
+        // The record of an earlier object at the address: the object's end was not seen (O10), or
+        // the observers of it as a sender have deliveries left.
+        var earlier: ObjectRecord?
+        defer {
+            if let earlier {
+                noticeEnd(of: earlier)
+                endSenderWatches(of: earlier)
+            }
+        }
         #endif
         return shard.records.withLock { records in
             // Another thread may have made the record meanwhile.
@@ -93,9 +102,8 @@ final class ObjectTable: Sendable {
             if isUsed == true { return true }
             #if canImport(ObjectiveC)
             guard let made else { return false }
-            // The record of an earlier object at the address, whose observers have deliveries left.
-            if let earlier = unsafe records.find(identity)?.takeUnretainedValue() {
-                _ = records.remove(earlier)
+            if let known = unsafe records.find(identity)?.takeUnretainedValue() {
+                earlier = records.remove(known)
             }
             #else
             if isUsed == false { return false }

@@ -6,8 +6,8 @@ internal import Synchronization
 /// scheduler should run the jobs one after the other, in order. A job may be released without a
 /// run: the job's deliveries are then dropped and counted.
 ///
-/// *Thread safety*: threads that post, unmute or switch a target call `schedule(_:)`, and so does an
-/// earlier target after a switch; with no Tether lock held.
+/// *Thread safety*: threads that post, unmute or switch a target call `schedule(_:)`, and so does
+/// an earlier target after a switch; with no Tether lock held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. A second run does nothing.
     ///
