@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Tether
 
 /// Stores submitted jobs until the test runs them.

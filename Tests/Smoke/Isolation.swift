@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Tether
 
 private struct Progress: NotificationCenter.MainActorMessage {

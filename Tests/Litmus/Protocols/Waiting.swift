@@ -38,7 +38,7 @@ struct Waiting: Modelled {
     static let code = [
         Code(
             "Tether/Threads/HandlerWait.swift", "func handlerReturned(", "func add(",
-            "atomicMemoryFence(ordering: .sequentiallyConsistent)"),
+            "EpochGuard.fenceOthers()", "atomicMemoryFence(ordering: .sequentiallyConsistent)"),
         Code("Tether/Threads/AsyncRun.swift", "func perform("),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func close(",
@@ -87,11 +87,24 @@ struct Waiting: Modelled {
     /// The part of `HandlerWait.add` and `HandlerWait.handlerReturned` that finds a wait to be over,
     /// where others end the registration, as during a `finish()`.
     func look(_ fenceBetween: () -> Void) {
-        let ended = readsEndFirst ? state.load(.sequentiallyConsistent) : 0
+        var end = Value(0)
+        if readsEndFirst { end = state.load(.sequentiallyConsistent) }
         fenceBetween()
         if posting.visit() != 0, posting.registration.load(registrationLoad) == 1 { return }
-        let endedLate = readsEndFirst ? ended : state.load(.sequentiallyConsistent)
-        if endedLate == 1 { note("returns") }
+        if !readsEndFirst { end = state.load(.sequentiallyConsistent) }
+        if end == 1 { note("returns") }
+    }
+
+    /// A handler beside a wait, where a third thread ends the registration.
+    func endByAnother(besides name: String, _ wait: @escaping () -> Void) -> Scenario {
+        Scenario(
+            forbidden: { $0.has("handler runs") && $0.has("returns") && $0["data"] == 0 },
+            .init("block") { handler() },
+            .init("cancel") { state.exchange(close) { _ in 1 } },
+            .init(name) {
+                wait()
+                note("data", data.load(.plain))
+            })
     }
 
     static let claims: [Claim<Waiting>] = [
@@ -123,17 +136,12 @@ struct Waiting: Modelled {
                 }
             ]
         ) { code in
-            Scenario(
-                forbidden: { $0.has("handler runs") && $0.has("returns") && $0["data"] == 0 },
-                .init("block") { code.handler() },
-                .init("cancel") { code.state.exchange(code.close) { _ in 1 } },
-                .init("finish") {
-                    code.waiters.withLock {
-                        code.posting.beginAwaiting()
-                        code.look { code.posting.fenceOthers() }
-                    }
-                    note("data", code.data.load(.plain))
-                })
+            code.endByAnother(besides: "finish") {
+                code.waiters.withLock {
+                    code.posting.beginAwaiting()
+                    code.look { code.posting.fenceOthers() }
+                }
+            }
         },
         Claim(
             "a return that finds the end resumes finish() after each handler",
@@ -143,24 +151,19 @@ struct Waiting: Modelled {
                 }
             ]
         ) { code in
-            Scenario(
-                forbidden: { $0.has("handler runs") && $0.has("returns") && $0["data"] == 0 },
-                .init("block") { code.handler() },
-                .init("cancel") { code.state.exchange(code.close) { _ in 1 } },
-                // `HandlerWait.add`, and later `HandlerWait.handlerReturned`, for another returned
-                // handler.
-                .init("another return") {
-                    code.waiters.withLock {
-                        code.posting.beginAwaiting()
-                        code.posting.fenceOthers()
+            // `HandlerWait.add`, and later `HandlerWait.handlerReturned`, for another returned
+            // handler.
+            code.endByAnother(besides: "another return") {
+                code.waiters.withLock {
+                    code.posting.beginAwaiting()
+                    code.posting.fenceOthers()
+                }
+                code.waiters.withLock {
+                    code.look {
+                        if code.fencesAtReturn { fence(.sequentiallyConsistent) }
                     }
-                    code.waiters.withLock {
-                        code.look {
-                            if code.fencesAtReturn { fence(.sequentiallyConsistent) }
-                        }
-                    }
-                    note("data", code.data.load(.plain))
-                })
+                }
+            }
         },
         Claim(
             "a waiter is resumed when the handler returns",

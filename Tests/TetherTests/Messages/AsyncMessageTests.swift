@@ -11,10 +11,7 @@ import Testing
 
     /// Suspends until `count` entries are there.
     private func logged(_ count: Int) async -> [String] {
-        let log = log
-        let isThere = await inTime {
-            while log.entries.count < count, !Task.isCancelled { await Task.yield() }
-        }
+        let isThere = await log.hasLogged(count)
         if !isThere { Issue.record("Only \(log.entries) was logged.") }
         return log.entries
     }

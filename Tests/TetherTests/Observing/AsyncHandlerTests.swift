@@ -12,9 +12,7 @@ import Testing
 
     /// Suspends until `count` entries are there.
     private func logged(_ count: Int, in log: Log<String>) async -> [String] {
-        let isThere = await inTime {
-            while log.entries.count < count, !Task.isCancelled { await Task.yield() }
-        }
+        let isThere = await log.hasLogged(count)
         if !isThere { Issue.record("Only \(log.entries) was logged.") }
         return log.entries
     }

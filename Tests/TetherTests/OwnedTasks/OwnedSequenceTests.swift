@@ -9,13 +9,6 @@ import Testing
 
     private let log = Log<String>()
 
-    private func hasLogged(_ count: Int) async -> Bool {
-        let log = log
-        return await inTime {
-            while log.entries.count < count, !Task.isCancelled { await Task.yield() }
-        }
-    }
-
     // MARK: The forms of handlers
 
     @Test func `O13 a handler receives its owner and each element, in order`() async {
@@ -129,7 +122,7 @@ import Testing
         input.onTermination = { _ in log.add("terminated") }
         let loop = numbers.observe(owner: owner.object!) { _, number in log.add("\(number)") }
         input.yield(1)
-        #expect(await hasLogged(1))
+        #expect(await log.hasLogged(1))
         // The call may still retain the owner. The owner then ends with the return.
         owner.release()
         await loop.value
@@ -205,7 +198,7 @@ import Testing
             log.add("\(owner.name) \(note.number)")
         }
         center.post(.sample, numbers: 1...2)
-        #expect(await hasLogged(2))
+        #expect(await log.hasLogged(2))
         owner.release()
         await loop.value
         #expect(log.entries == ["owner 1", "owner 2", "owner deinit"])

@@ -40,6 +40,15 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
     return await Task { await ends.first { _ in true } ?? false }.value
 }
 
+extension Log {
+    /// Whether the log has a number of entries in time.
+    func hasLogged(_ count: Int) async -> Bool {
+        await inTime {
+            while self.entries.count < count, !Task.isCancelled { await Task.yield() }
+        }
+    }
+}
+
 /// Whether someone comes in time to wait for a registration's handlers.
 func isWaitedFor(_ registration: RegistrationAddress) async -> Bool {
     await inTime {
