@@ -108,8 +108,8 @@ const char *tether_environment_variable(const char *name) {
     return has_more_rights ? NULL : getenv(name);
 }
 
-// Posting threads fence until a fence of all threads has worked. On ARM64 posting threads never
-// fence.
+// Posting threads fence until a fence of all threads has worked. On ARM64, and afterwards, posting
+// threads fence only while a thread waits for handlers.
 #if defined(__aarch64__)
 uintptr_t tether_awaited = 0;
 #else

@@ -337,7 +337,7 @@ extension ObserverCenter {
 @_documentation(visibility: internal)
 @available(
     *, unavailable,
-    message: "a Notification has its sender: 'Notification(name: name, object: sender)'"
+    message: "a sender is given in the Notification: 'Notification(name: name, object: sender)'"
 )
 extension ObserverCenter {
     public func post(

@@ -48,7 +48,8 @@ final class AsyncRun: Chained, @unchecked Sendable {
     }
 
     deinit {
-        // One after the other, because the release of a long row of calls must not nest.
+        // One after the other, because the release of a long row of calls must not nest. Without
+        // the lock: nothing else refers to a call that only this one keeps.
         var next = outer.take()
         while isKnownUniquelyReferenced(&next) {
             let following = next?.outer.take()
@@ -100,20 +101,19 @@ final class AsyncRun: Chained, @unchecked Sendable {
     static var allCurrent: [AsyncRun] {
         guard let current else { return [] }
         return underWay.withLock { _ in
-            let first = nearestUnderWay(current)
-            return Array(
-                sequence(state: first) { next -> AsyncRun? in
-                    let call = next
-                    next = nearestUnderWay(call?.outer)
-                    return call
-                })
+            var calls: [AsyncRun] = []
+            var next = nearestUnderWay(current)
+            while let call = next {
+                calls.append(call)
+                next = nearestUnderWay(call.outer)
+            }
+            return calls
         }
     }
 
     /// Whether the current task belongs to the registration's call under way.
     static func isCurrent(for registration: RegistrationAddress) -> Bool {
-        guard let call = underWay(for: registration) else { return false }
-        return allCurrent.contains { $0 === call }
+        allCurrent.contains { $0.address == registration }
     }
 
     /// The registration's call under way.

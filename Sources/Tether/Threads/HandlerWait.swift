@@ -9,9 +9,9 @@ internal import Synchronization
 /// executions but its own.
 ///
 /// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, reads
-/// whether the registration has ended, fences all threads, and reads the hazard pointers. A thread clears its hazard pointer after a handler,
-/// and then reads the word. At least one of the two sees the other's write. Without waiters, a
-/// return costs one read of a word with the value 0.
+/// whether the registration has ended, fences all threads, and reads the hazard pointers. A thread
+/// clears its hazard pointer after a handler, and then reads the word. At least one of the two sees
+/// the other's write. Without waiters, a return costs one read of a word with the value 0.
 enum HandlerWait {
     /// A `ThreadRecord` or an `AsyncRun`.
     private typealias Execution = any AnyObject & Sendable
@@ -32,7 +32,6 @@ enum HandlerWait {
         func awaited(of executions: [Execution]) -> [Execution] {
             executions.filter { !blocks($0) }
         }
-
     }
 
     /// By awaited registration, so a return costs nothing for the waiters of other registrations.

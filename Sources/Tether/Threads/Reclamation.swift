@@ -42,7 +42,8 @@ internal import Synchronization
 // epochs both accesses at a post's beginning are sequentially consistent. A post's end is ordered
 // before its look for garbage by the fence in `retire`. For hazard pointers a post has a compiler
 // barrier only, and the removing thread fences all threads (Linux: `membarrier`). On ARM64 a
-// sequentially consistent store and load keep their order at no cost. Elsewhere posts fence.
+// sequentially consistent store and load keep their order at no cost. Elsewhere posts fence. While
+// a thread waits for handlers, all posts fence; see `attend`.
 // Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.
 //
 // # Cost

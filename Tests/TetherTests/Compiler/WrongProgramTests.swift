@@ -514,7 +514,7 @@ import Testing
             "center.post(name: name, sender: model)", "write 'post(name: name, object: sender)'"),
         Mistake(
             "center.post(Notification(name: name), object: model)",
-            "a Notification has its sender"),
+            "a sender is given in the Notification"),
         Mistake("center.post(ModelDidSave(), from: model)", "is about is its 'subject:'"),
         Mistake(
             "_ = center.addObserver(of: model, for: ModelDidSave.self) { _ in }",

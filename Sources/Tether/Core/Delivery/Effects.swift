@@ -48,7 +48,7 @@ struct Effects: ~Copyable {
             return others[index].block.append(block)
         }
         indices?[target.place] = others.count
-        others.append(Submission(target: target, block: block))
+        addOwnBlock(block, on: target)
     }
 
     private mutating func indexOfBlock(on target: BoundTarget) -> Int? {

@@ -5,7 +5,8 @@ internal import Synchronization
 enum PostStep {
     /// The first of two parts: no handler is called, and the blocks are submitted at the end.
     case collecting
-    /// The second of two parts: the handlers of the posting thread are called.
+    /// The second of two parts: the handlers of the posting thread are called. Also all of a post
+    /// to observers of which none was routed when it began.
     case calling
     /// A post in one part: of a foreign center, or to one observer. An appended delivery is
     /// submitted at once.

@@ -54,8 +54,8 @@ internal import Synchronization
         return (kept, outgrown)
     }
 
-    /// Hides the holes in the last slots from posts: the slots stay, and count as unused. Returns the
-    /// old number of used slots, for `showTrailingHoles` if a post may read.
+    /// Hides the holes in the last slots from posts: the slots stay, and count as unused. Returns
+    /// the old number of used slots, for `showTrailingHoles` if a post may read.
     func hideTrailingHoles() -> Int {
         let before = used
         var used = before
@@ -121,8 +121,8 @@ internal import Synchronization
     /// The number of used slots, holes included. A post calls at most the number that it has read
     /// (R4).
     let used = Atomic<Int>(0)
-    /// The number of routed registrations in the slots. With any, posts call the slots in two parts.
-    /// Written under the center's lock.
+    /// The number of routed registrations in the slots. With any, posts call the slots in two
+    /// parts. Written under the center's lock.
     private let routedCount = Atomic<Int>(0)
     private let slots: UnsafeMutablePointer<Slot>
 

@@ -518,8 +518,8 @@ extension CenterCore {
         }
     }
 
-    /// `step`: `.calling` if nothing is routed. A registration that a handler of the post has routed
-    /// since is then treated as in the second part of another post.
+    /// `step`: `.calling` if no registration was routed when the post began. A handler may have
+    /// routed one since.
     @inline(__always)
     private static func callInOnePart(
         _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,

@@ -305,9 +305,10 @@ internal import Synchronization
         return details?.preparing?.prepare(notification, for: self)
     }
 
-    /// Whether a delivery may wait or be made; false if another has the claim of a once registration
-    /// (R7). Claims the registration, unless the hook converts notifications on the target: then
-    /// the claim follows the conversion, because a notification without a message uses up none.
+    /// Whether a delivery may wait or be made; false if another has the claim of a once
+    /// registration (R7). Claims the registration, unless the hook converts notifications on the
+    /// target: then the claim follows the conversion, because a notification without a message uses
+    /// up none.
     final func mayTakeDelivery() -> Bool {
         if isOnce, convertsOnTarget { return !isClaimed }
         return claim()
