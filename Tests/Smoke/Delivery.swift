@@ -145,29 +145,39 @@ extension Smoke {
     /// later posts. Calls `finish` with the result, and never returns.
     func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
         let (center, log) = (ObserverCenter(), Log())
+        let queue = PostingQueue(notificationCenter: center)
         let tokens = [
             center.observe(.smoke, on: .thread(.mainThread)) { _ in log.add("common") },
             center.observe(.other) { _ in log.add("idle") },
+            center.observe(.atEnd) { _ in
+                log.add("at end")
+                queue.enqueue(Notification(name: .other), postingStyle: .whenIdle)
+            },
         ]
         postElsewhere(on: center)
-        let queue = PostingQueue(notificationCenter: center)
-        queue.enqueue(Notification(name: .other), postingStyle: .whenIdle)
-        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+        DispatchQueue.main.async {
+            queue.enqueue(Notification(name: .atEnd), postingStyle: .whenIdle)
+        }
+        // The run ends after the block. What waits is posted at its end, and what a handler
+        // enqueues there waits for later.
+        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 60))
         Thread.detachNewThread {
             func wait(for count: Int) {
                 let deadline = Date(timeIntervalSinceNow: 60)
                 while log.all.count < count, Date() < deadline { usleep(1000) }
             }
-            wait(for: 2)
+            wait(for: 3)
             let waited = log.all.sorted()
             center.post(name: .smoke, object: nil)
             queue.enqueue(Notification(name: .other), postingStyle: .asap)
-            wait(for: 4)
+            wait(for: 5)
             DispatchQueue.main.async {
                 var smoke = self
-                let all = ["common", "idle"]
+                let all = ["at end", "common", "idle"]
                 smoke.expect("D5, Q2", "what waited, after the main run loop", waited, is: all)
-                smoke.expect("D5, Q2", "what came then", log.all.dropFirst(2).sorted(), is: all)
+                smoke.expect(
+                    "D5, Q2", "what came then", log.all.dropFirst(3).sorted(),
+                    is: ["common", "idle"])
                 withExtendedLifetime((tokens, queue)) { finish(smoke) }
             }
         }

@@ -4,6 +4,7 @@ import Tether
 extension Notification.Name {
     static let smoke = Notification.Name("Smoke.smoke")
     static let other = Notification.Name("Smoke.other")
+    static let atEnd = Notification.Name("Smoke.atEnd")
 }
 
 /// An object to be an owner or a sender.

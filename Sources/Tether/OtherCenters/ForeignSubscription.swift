@@ -129,16 +129,28 @@ final class ForeignCenters: Sendable {
         let identity = ObjectIdentifier(center)
         // Before the lock, because a weak reference calls a method of the center's class (R6).
         let reference = isBeingDeinitialised(center) ? nil : ObjectReference<AnyObject>(center)
-        return entries.withLock { entries in
-            entries[identity]?.uses += 1
-            if let known = entries[identity] { return known.core }
-            let core = CenterCore(face: .foreign(identity))
-            if let reference {
-                entries[identity] = Entry(
-                    core: core, center: reference, type: Swift.type(of: center), uses: 1)
+        let ended = endedEntry(at: identity)
+        let (core, replaced) = entries.withLock { entries in
+            if let known = entries[identity], known.core !== ended?.core {
+                entries[identity]?.uses += 1
+                return (known.core, nil as Entry?)
             }
-            return core
+            let core = CenterCore(face: .foreign(identity))
+            guard let reference else { return (core, nil) }
+            let entry = Entry(core: core, center: reference, type: Swift.type(of: center), uses: 1)
+            return (core, entries.updateValue(entry, forKey: identity))
         }
+        // Released without the lock.
+        withExtendedLifetime(replaced) {}
+        return core
+    }
+
+    /// The entry of an earlier center at an address, which had observers at its end. It stays until
+    /// the center's closures are released, perhaps by a post on another thread.
+    private func endedEntry(at identity: ObjectIdentifier) -> Entry? {
+        let entry = entries.withLock { $0[identity] }
+        // Without the lock, as in `core(of:)`.
+        return entry?.center.hasEnded == true ? entry : nil
     }
 
     /// Has no effect for a core beside a center of Tether's, or beside a center that was being
@@ -154,9 +166,11 @@ final class ForeignCenters: Sendable {
         withExtendedLifetime(unused) {}
     }
 
-    /// The core of a center with observers.
+    /// The core of a center with observers, which the caller retains.
     func knownCore(of center: any NotifyingCenter) -> CenterCore? {
-        entries.withLock { $0[ObjectIdentifier(center)]?.core }
+        let entry = entries.withLock { $0[ObjectIdentifier(center)] }
+        // The entry of an earlier center at the address is not this center's.
+        return entry?.center.hasEnded == true ? nil : entry?.core
     }
 
     /// The cores of all foreign centers with observers.

@@ -278,7 +278,8 @@ public final class PostingQueue: Sendable {
         switch clock {
         case .loop(let loop, let thread):
             CFRunLoopWakeUp(loop)
-            if thread == nil, CFRunLoopCopyCurrentMode(loop) == nil { schedule(on: .main) }
+            // The main queue posts if the main thread runs no loop, or if the running loop ends.
+            if thread == nil { schedule(on: .main) }
         case .queue(let queue): schedule(on: queue)
         }
     }
@@ -304,14 +305,17 @@ public final class PostingQueue: Sendable {
         for modes in state.backlog.modes { addHold(&state, in: modes) }
     }
 
-    /// Removes the observer on the loop's thread, or wakes the loop to do so, because
-    /// CoreFoundation does not retain the observer's closure during a call. A run with nothing else
-    /// to wait for ends.
+    /// Removes the observer on the loop's thread, or has that thread do so, because CoreFoundation
+    /// does not retain the observer's closure during a call. A run with nothing else to wait for
+    /// ends.
     private func removeHold(_ state: inout State) {
-        guard case .loop(let loop, _) = clock, let hold = state.hold else { return }
+        guard case .loop(let loop, let thread) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {
             hold.invalidate()
             state.hold = nil
+        } else if thread == nil {
+            // The main thread may run no loop that could be woken.
+            DispatchQueue.main.async { [self] in change { _ in PostingBacklog.Removed() } }
         }
         CFRunLoopWakeUp(loop)
     }

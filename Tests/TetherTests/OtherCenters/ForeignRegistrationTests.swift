@@ -120,4 +120,41 @@ import Testing
         #expect(log.entries == ["called", "called", "audit: a deallocated center", "audit: "])
         #expect(OwnerObservers(of: owner).isEmpty)
     }
+
+    /// A center whose closures another object has, as a running post on another thread may.
+    private final class OutlivedCenter: NotifyingCenter {
+        typealias Closures = Box<[@Sendable (Notification) -> Void]>
+
+        private struct NoRegistration: NotifyingRegistration { func cancel() {} }
+
+        private let closures: Closures
+
+        init(_ closures: Closures) { self.closures = closures }
+
+        func register(
+            name: Notification.Name?, sender: AnyObject?,
+            handler: @escaping @Sendable (Notification) -> Void
+        ) -> any NotifyingRegistration {
+            closures.set(closures.value + [handler])
+            return NoRegistration()
+        }
+    }
+
+    /// With the Objective-C runtime the new center may have the dead one's address.
+    @Test func `F1 R10 observers of a center do not end with an earlier center's late closures`() {
+        let (late, owner) = (OutlivedCenter.Closures([]), Plain())
+        for _ in 0..<100 {
+            do {
+                let center = OutlivedCenter(late)
+                center.observe(.sample, owner: owner) { _, _ in }
+            }
+            let next = OutlivedCenter(.init([]))
+            #expect(next.audit().isEmpty)
+            let token = next.observe(.sample) { _ in }
+            late.set([])
+            ForeignSubscription.settle()
+            #expect(token.isActive)
+            #expect(next.audit().count == 1)
+        }
+    }
 }

@@ -37,4 +37,28 @@ import Tether
             withExtendedLifetime(token) {}
         }
     }
+
+    @Test func `R10 Q2 without a main run loop a queue that another thread used is freed`() async {
+        await #expect(processExitsWith: .success) {
+            let isFreed = Gate()
+            await MainActor.run {
+                let queue = PostingQueue(notificationCenter: ObserverCenter())
+                OwnerLifetime.whenEnded(queue) { isFreed.open() }
+                Thread.detachNewThread {
+                    // The main queue does not post in this mode, so it has no block that would look.
+                    queue.enqueue(
+                        .labelled("removed"), postingStyle: .asap,
+                        forModes: [RunLoop.Mode("custom")])
+                    queue.dequeueNotifications(
+                        matching: .labelled("removed"), coalesceMask: .onName)
+                }
+            }
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    guard isFreed.pass() else { fatalError("kept") }
+                    continuation.resume()
+                }
+            }
+        }
+    }
 }
