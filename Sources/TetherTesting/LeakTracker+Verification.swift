@@ -79,7 +79,7 @@ extension LeakTracker {
             await waitGroup.wait(until: deadline)
             isLate = DispatchTime.now() >= deadline
         }
-        let unfinished = isLate ? unfinished() : []
+        let unfinished = isLate ? unfinished(blocksTask: false) : []
         if unfinished.isEmpty, let waitGroup = makeReleaseWait() {
             await waitGroup.wait(until: .after(limits.releaseWait))
         }
@@ -97,7 +97,8 @@ extension LeakTracker {
             waitGroup.wait(until: deadline, runningLoop: runsLoop)
             isLate = DispatchTime.now() >= deadline
         }
-        let unfinished = isLate ? unfinished() : []
+        let blocksTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+        let unfinished = isLate ? unfinished(blocksTask: blocksTask) : []
         if unfinished.isEmpty, let waitGroup = makeReleaseWait() {
             waitGroup.wait(until: .after(limits.releaseWait), runningLoop: runsLoop)
         }
@@ -125,8 +126,10 @@ extension LeakTracker {
         return waitGroup.isEmpty ? nil : waitGroup
     }
 
-    private func unfinished() -> [Finding] {
-        awaitedRegistrations().compactMap { $0.unfinished() }
+    /// The findings about what is not finished. `blocksTask` says whether the wait was in a task,
+    /// and blocked its thread.
+    private func unfinished(blocksTask: Bool) -> [Finding] {
+        awaitedRegistrations().compactMap { $0.unfinished(blocksTask: blocksTask) }
     }
 
     /// The registrations without the tasks and loops of objects kept on purpose, which may go on.
@@ -283,20 +286,16 @@ extension WatchedRegistration {
 
     /// The finding about deliveries or handlers not finished within the limit; `nil` if all are
     /// finished.
-    fileprivate func unfinished() -> Finding? {
+    fileprivate func unfinished(blocksTask: Bool) -> Finding? {
         let pending = pending
         var picture = LeakPicture(handlerOf: self)
         if pending.count > 0 {
             let deliveries = pending.count == 1 ? "1 delivery" : "\(pending.count) deliveries"
             picture.hold([pending.target], deliveries, .cylinder, .violet)
-            let remedy =
-                waitsForCaller
-                ? ". This call blocks that target. Write 'await' before the call, in an async test."
-                : ". Let that target run, or cancel() the observer, before the test ends."
             return Finding(
                 message:
-                    "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription)"
-                    + remedy,
+                    "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription). "
+                    + remedyForPending(blocksTask: blocksTask),
                 site: site, picture: picture.diagram)
         }
         guard isRunning else { return nil }
@@ -310,6 +309,17 @@ extension WatchedRegistration {
 }
 
 extension WatchedRegistration {
+    private func remedyForPending(blocksTask: Bool) -> String {
+        let remedy = "Write 'await' before the call, in an async test."
+        if waitsForCaller { return "This call blocks that target. \(remedy)" }
+        // There are only as many threads for tasks as processors, and a task without `await` keeps
+        // its thread.
+        if blocksTask, runsTasks {
+            return "This call blocks a thread that the task may need. \(remedy)"
+        }
+        return "Let that target run, or cancel() the observer, before the test ends."
+    }
+
     /// The finding about a task or a loop that was cancelled and goes on. `nil` if it was not
     /// cancelled: then its owner is alive, and has a finding of its own.
     fileprivate func stillRunning() -> Finding? {

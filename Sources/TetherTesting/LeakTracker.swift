@@ -167,7 +167,8 @@ public final class LeakTracker: Sendable {
     }
 
     /// Excludes an object kept on purpose beyond the scope, without retaining it. Neither the
-    /// object nor its observers are leaks.
+    /// object nor its observers are leaks, and its tasks and loops may go on. A delivery that is
+    /// pending for one of its observers is waited for, because of what the notification holds.
     @discardableResult
     public func keep<Object: AnyObject>(
         _ object: Object, fileID: StaticString = #fileID, line: UInt = #line

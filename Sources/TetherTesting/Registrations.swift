@@ -45,10 +45,10 @@ enum Registrations {
 
     /// Receives the events of registrations until a call of `stopListening()`.
     static func listen() {
-        listeners.withLock { count in
+        let old = listeners.withLock { count -> State? in
             count += 1
-            guard count == 1 else { return }
-            forgetEnded()
+            guard count == 1 else { return nil }
+            let old = forgetCenters()
             RegistrationWatch.listen { event in
                 switch event {
                 case .registered(let registration, let owner):
@@ -63,7 +63,10 @@ enum Registrations {
                 case .centerEnded(let center): centerEnded(center)
                 }
             }
+            return old
         }
+        // Without the lock: the question retains a registration, and may release it last.
+        if let old { forgetEnded(among: old) }
     }
 
     static func stopListening() {
@@ -73,14 +76,18 @@ enum Registrations {
         }
     }
 
-    /// Forgets the registrations and centers that ended while nothing listened.
-    private static func forgetEnded() {
-        let old = state.withLock { state in
+    /// Forgets the centers that were ending when the listening ended. Returns what was known.
+    private static func forgetCenters() -> State {
+        state.withLock { state in
             let old = state
             state.ending = [:]
             state.beforeRelease = [:]
             return old
         }
+    }
+
+    /// Forgets the registrations that ended while nothing listened.
+    private static func forgetEnded(among old: State) {
         let known = old.scopes.values.map(\.registration) + old.unattributed.values
         for registration in known where !registration.isActive { end(registration.id) }
     }
@@ -101,8 +108,10 @@ enum Registrations {
             }
         }
         current?.add(registration, owner: owner)
-        // If the registration ended meanwhile, the event of its end found nothing to remove.
+        // If the registration ended meanwhile, the event of its end found nothing to remove. Nor did
+        // a scope that closed meanwhile.
         if !registration.isActive { end(registration.id) }
+        if current?.isClosed == true { forget([registration]) }
     }
 
     private static func end(_ id: WatchedRegistration.ID) {

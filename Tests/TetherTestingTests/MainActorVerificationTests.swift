@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import Testing
 import Tether
 import TetherTesting
@@ -72,5 +73,75 @@ import TetherVerification
             #expect(received.isEmpty)
         }
         #expect(!received.isEmpty)
+    }
+}
+
+/// Verifications that block a thread of Swift's tasks, as a test without an actor does.
+@Suite struct TaskThreadVerificationTests {
+    /// An actor whose jobs wait for the test.
+    private actor Held {
+        final class Executor: SerialExecutor {
+            private let jobs = Mutex<[UnownedJob]>([])
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                jobs.withLock { $0.append(job) }
+            }
+
+            func run() {
+                let waiting = jobs.withLock { jobs in
+                    defer { jobs = [] }
+                    return jobs
+                }
+                for job in waiting { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
+            }
+        }
+
+        let executor = Executor()
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            unsafe executor.asUnownedSerialExecutor()
+        }
+    }
+
+    private let center = ObserverCenter()
+    private let actor = Held()
+    private let issues = Issues()
+
+    private func observeAndPost() {
+        center.observe(.modelDidChange, owner: actor) { (_: isolated Held, _) in }
+        center.post(name: .modelDidChange, object: nil)
+    }
+
+    private func expectOneIssue(_ remedy: String) {
+        #expect(issues.messages.contains { $0.contains("pending on actor Held for") })
+        #expect(issues.messages.contains { $0.hasSuffix(remedy) })
+        actor.executor.run()
+    }
+
+    @Test
+    func `L2 a delivery to a task while a verification blocks a task is reported with the remedy`()
+    {
+        withKnownIssue {
+            verifyNoLeaks(limits: .init(deliveryWait: .zero)) { observeAndPost() }
+        } matching: { issue in
+            issues.add(issue)
+            return true
+        }
+        expectOneIssue(
+            "This call blocks a thread that the task may need. Write 'await' before the call, in an async test."
+        )
+    }
+
+    @Test
+    func `L2 a delivery to a task that an async verification waits for is not said to be blocked`()
+        async
+    {
+        await withKnownIssue {
+            await verifyNoLeaks(limits: .init(deliveryWait: .zero)) { observeAndPost() }
+        } matching: { issue in
+            issues.add(issue)
+            return true
+        }
+        expectOneIssue("Let that target run, or cancel() the observer, before the test ends.")
     }
 }

@@ -64,6 +64,24 @@ import TetherVerification
         input.finish()
     }
 
+    @Test func `O13 L3 a loop whose sequence captures its owner is named with its line`() async {
+        let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+        let messages = await planted {
+            let sidebar = Sidebar()
+            let shown = numbers.map { number in
+                sidebar.touch()
+                return number
+            }
+            shown.observe(owner: sidebar, fileID: "App/Sidebar.swift", line: 14) { _, _ in }
+        }
+        #expect(
+            messages == [
+                "Sidebar is still alive: the loop started at App/Sidebar.swift:14 captures it. "
+                    + "Use the handler's owner argument, or capture it weakly."
+            ])
+        input.finish()
+    }
+
     @Test func `O14 L3 a closure that captures the object it waits for is named with its line`()
         async
     {

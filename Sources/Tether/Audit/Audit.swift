@@ -228,12 +228,19 @@ extension Audit: CustomStringConvertible {
             .joined(separator: "\n")
     }
 
-    /// The numbers of observers, owners and deliveries.
+    /// The numbers of observers, of what else ends with an owner, of owners and of deliveries.
     private var counts: String {
         let owners = Set(rows.compactMap(\.owner)).count
         let pending = rows.reduce(0) { $0 + $1.pending }
         let dropped = rows.reduce(0) { $0 + $1.dropped }
-        var text = counted(count, "observer")
+        let kinds: [(work: OwnedWork?, name: String)] = [
+            (nil, "observer"), (.task, "task"), (.loop, "loop"), (.closure, "closure"),
+        ]
+        let numbers = kinds.compactMap { kind in
+            let number = rows.count { $0.work == kind.work }
+            return number > 0 ? counted(number, kind.name) : nil
+        }
+        var text = numbers.joined(separator: ", ")
         if owners > 0 { text += " of \(counted(owners, "owner"))" }
         if pending > 0 { text += "; \(counted(pending, "delivery", "deliveries")) pending" }
         if dropped > 0 { text += "; \(counted(dropped, "delivery", "deliveries")) dropped" }

@@ -225,8 +225,8 @@ extension NotifyingCenter {
     /// center.observe(.modelDidClose, owner: index) { $0.close($1) }
     /// ```
     ///
-    /// *Delivery*: on the actor, with any executor, in posting order across all observers isolated
-    /// to the actor. The actor's own posts are delivered later, too. A post makes one task for all
+    /// *Delivery*: on the actor, with any executor, in posting order; posts of one priority also
+    /// across all observers isolated to the actor. The actor's own posts are delivered later, too. A post makes one task for all
     /// observers on the actor.
     ///
     /// The owner is retained only while a notification waits for the actor or the handler runs.

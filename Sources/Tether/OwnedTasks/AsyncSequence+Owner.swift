@@ -18,7 +18,8 @@ extension AsyncSequence where Self: Sendable {
     /// call follows the other, in the order of the elements.
     ///
     /// *The owner* is retained for each call, and not while the loop waits for the next element.
-    /// When it ends, the loop is cancelled, as a task of `Task(owner:)` is, and no further call
+    /// The sequence must not capture it, as in `stream.map { self.shown($0) }`: such an owner never
+    /// ends. When it ends, the loop is cancelled, as a task of `Task(owner:)` is, and no further call
     /// begins. An async call under way keeps its owner until the return. A synchronous or async
     /// handler without an actor may receive an owner that is not `Sendable` on another thread; the
     /// caller answers for that, as with `observe` of a center.
@@ -179,9 +180,11 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
     }
 
     func attach(to owner: Owner, at site: CallSite) -> OwnedTask {
-        OwnedTask(
+        // Leak checks do not read captures of a generic type.
+        let sequence: any Sendable = elements
+        return OwnedTask(
             .loop, label: "loop over \(Elements.self)", of: owner, at: site,
-            holding: { [handler] _, _ in withExtendedLifetime(handler) {} })
+            holding: { [handler] _, _ in withExtendedLifetime((handler, sequence)) {} })
     }
 
     /// Runs on the handler's actor, and so do the iterator and the elements.

@@ -16,7 +16,7 @@
 /// own closure, and no frame of Tether's is between them.
 ///
 /// SAFETY: `state` is protected by its lock. `run` is set before the task starts, and then, like
-/// `traced`, belongs to the task. The other properties never change.
+/// `begun`, belongs to the task. The other properties never change.
 final class OwnedTask: RegistrationHook, @unchecked Sendable {
     private enum State: Sendable {
         case starting

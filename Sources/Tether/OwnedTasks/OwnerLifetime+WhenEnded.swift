@@ -25,7 +25,7 @@ extension OwnerLifetime {
     ///   - line: The line of the call.
     ///   - action: The closure, released after its call.
     /// - Returns: A token, which need not be kept. `cancel()` forgets the closure, and releases it
-    ///   at once.
+    ///   at once. Neither `cancel()` nor `cancelAndWait()` waits for a closure that has begun.
     @discardableResult
     public static func whenEnded<Object: AnyObject>(
         _ object: Object, fileID: StaticString = #fileID, line: UInt = #line,

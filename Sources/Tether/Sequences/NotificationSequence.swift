@@ -10,8 +10,11 @@ public import Foundation
 /// *The end*: an iteration ends
 /// - when the sender, or the center, has been deallocated, after the notifications that were posted
 ///   before;
-/// - at once, when the owner has been deallocated, the observer was removed, or the iterating task
-///   is cancelled, also if the task was cancelled before. The buffered notifications are released.
+/// - at once, when the owner has been deallocated, or the observer was removed;
+/// - when the iterating task is cancelled: at once if the task waits for an element, or else at its
+///   next call. Until then later notifications are buffered.
+///
+/// In the last two cases the buffered notifications are released.
 ///
 /// An iteration that begins after the owner, the sender or the center was deallocated is at the
 /// end. Observer and buffer end with the iterator, or with a sequence that was never iterated.

@@ -14,7 +14,7 @@ public import Foundation
 public enum Trace {
     /// The size of a trace.
     public struct Summary: Sendable, Equatable, CustomStringConvertible {
-        /// The number of lines in the file: one for each event, or two.
+        /// The number of lines of events in the file: one for each event, or two.
         public let written: Int
         /// The number of lines that are missing, because the disk was full or the limit was
         /// reached.

@@ -61,6 +61,16 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `L1 O12 the counts tell observers from what else ends with an owner`() {
+        let owner = Owner()
+        center.observe(.sample, owner: owner) { _, _ in }
+        for _ in 0..<2 { OwnerLifetime.whenEnded(owner) {} }
+        let task = Task(owner: owner) { try? await Task.sleep(for: .seconds(300)) }
+        let text = OwnerObservers(of: owner).audit().description
+        #expect(text.hasSuffix("\n1 observer, 1 task, 2 closures of 1 owner"))
+        task.cancel()
+    }
+
     @Test func `L1 the middle of a long cell is left out`() {
         let token = center.observe(.init("begin" + String(repeating: "-", count: 80) + "end")) {
             _ in

@@ -28,6 +28,7 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
     }
 
     override var description: String { "task" }
+    override var runsTasks: Bool { true }
 
     override func schedule(_ block: __owned Block) {
         state.withLock { state in

@@ -27,6 +27,7 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
 
     var isPostingThread: Bool { queue == nil }
     package var usesRunLoop: Bool { queue is RunLoopTarget }
+    package var runsTasks: Bool { queue?.runsTasks ?? false }
 
     /// The posting thread, inside the post. The default.
     public static var postingThread: DeliveryTarget { DeliveryTarget(nil) }

@@ -60,6 +60,9 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Whether the target is a thread's run loop.
     package var usesRunLoop: Bool { deliveries?.target.usesRunLoop ?? false }
 
+    /// Whether the target runs tasks.
+    package var runsTasks: Bool { deliveries?.target.runsTasks ?? false }
+
     /// Whether deliveries wait for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
         guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }

@@ -11,6 +11,7 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     }
 
     override var description: String { "actor \(Owner.self)" }
+    override var runsTasks: Bool { true }
 
     override func schedule(_ block: __owned Block) {
         guard let actor = reference.retained else { return block.drop() }

@@ -103,6 +103,9 @@ class BoundTarget: @unchecked Sendable {
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }
 
+    /// Whether blocks run in tasks, which need a thread of Swift's tasks to begin.
+    var runsTasks: Bool { false }
+
     /// Whether the caller is where the blocks run. A post asks only if `inlineRule` is not
     /// `.never`. Called under the lock of the pending deliveries, so it calls no code of the
     /// user's, and takes leaf locks only.
