@@ -126,10 +126,10 @@ extension Audit.Row {
         guard let subject = known ?? (work == nil ? nil : (nil, nil)) else { return nil }
         // In one step: a notification on the way from the pending deliveries to a sequence is then
         // counted once.
-        let keeper = registration.keeper
+        let targetStandIn = registration.targetStandIn
         let (report, hookCounts) =
-            registration.pending?.report(with: keeper)
-            ?? (PendingDeliveries.Report(), keeper?.counts ?? RegistrationHook.noCounts)
+            registration.pending?.report(with: targetStandIn)
+            ?? (PendingDeliveries.Report(), targetStandIn?.counts ?? RegistrationHook.noCounts)
         guard !registration.hasEnded else { return nil }
         center = work == nil ? Audit.Row.description(of: registration.center) : "none"
         name = subject.name
@@ -143,13 +143,13 @@ extension Audit.Row {
         owner = registration.owned?.record?.description(as: "owner")
         file = registration.site.file
         line = registration.site.line
-        target = keeper?.targetDescription ?? report.target.description
+        target = targetStandIn?.targetDescription ?? report.target.description
         pending = report.pending + report.kept + hookCounts.pending
         drops = report.drops + hookCounts.drops
         muteCount = report.muted
         isOnce = registration.isOnce
         key = registration.details?.key?.description
-        holder = keeper == nil ? "token" : "sequence"
+        holder = targetStandIn == nil ? "token" : "sequence"
     }
 
     /// The name of a center: a constant for a shared center, type and address for others.

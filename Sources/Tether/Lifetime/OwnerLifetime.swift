@@ -8,9 +8,10 @@ internal import Synchronization
 /// How exactly Tether sees the end of an owner.
 ///
 /// Where Tether can watch a class's deallocation, observers of an instance end *before* the first
-/// line of the instance's `deinit` runs. On Linux the *deallocator hook* replaces the deallocating
-/// function in the class's metadata. The hook calls Tether, then the original function. On Apple
-/// platforms an associated object calls Tether. Where neither works, observers of deallocated
+/// line of the instance's `deinit` runs, or on Apple platforms after the last. On Linux the
+/// *deallocator hook* replaces the deallocating function in the class's metadata. The hook calls
+/// Tether, then the original function. On Apple platforms an associated object calls Tether, at the
+/// end of the deallocation. Where neither works, observers of deallocated
 /// owners still never run, and end at the next post.
 ///
 /// The observers of a sender end after the sender's `deinit`; if the `deinit` is postponed, with
@@ -31,10 +32,11 @@ public enum OwnerLifetime {
     /// The callbacks for the ends of watched objects. The thread of each end calls them.
     /// SAFETY: plain functions, which stay as long as the process.
     @safe struct Listener: Sendable {
-        /// Called before an object's `deinit`. The result is passed to `didEnd`; after `nil`,
+        /// Called before an object's `deinit`, or on Apple platforms after it. The result is passed to `didEnd`; after `nil`,
         /// `didEnd` is not called.
         let willEnd: @convention(c) (_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
-        /// Called after the deallocating function has returned.
+        /// Called after the deallocating function has returned, or on Apple platforms at once after
+        /// `willEnd`.
         let didEnd: @convention(c) (_ context: UnsafeMutableRawPointer) -> Void
     }
 }

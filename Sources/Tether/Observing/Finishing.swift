@@ -76,7 +76,9 @@ extension NotificationObserver {
     /// program shuts down; `cancelAndWait()` drops the pending deliveries.
     ///
     /// A delivery that cannot run keeps the caller waiting: on a suspended queue, on a thread whose
-    /// run loop does not run, or kept by a muted observer. The rules of `cancelAndWait()` on locks
+    /// run loop does not run, or kept by a muted observer. So does a delivery that only the caller
+    /// could make: in a handler on a serial queue, one that waits on that queue. There start a task
+    /// that awaits `finish()`. The rules of `cancelAndWait()` on locks
     /// and threads hold here, too: the caller must not have anything that a delivery needs.
     /// - Returns: `.wouldDeadlock`, at once, if the wait could not end: the caller is in a handler
     ///   of the observer, or in one that such a handler waits for. The observer takes no further

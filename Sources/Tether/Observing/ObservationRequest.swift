@@ -24,7 +24,7 @@ struct ObservationRequest {
     ) {
         self.name = name
         self.sender = sender
-        self.target = target.queue?.attachedCopy()
+        self.target = target.bound?.attachedCopy()
         flags =
             (once ? Registration.StateBits.once : 0)
             | (isIsolated ? Registration.StateBits.isolated : 0)

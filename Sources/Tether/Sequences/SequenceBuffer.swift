@@ -146,7 +146,7 @@ internal import Synchronization
     /// the owner, of the iteration, or a removal releases the notifications.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
-        if registration.isOrphaned, !hasOwnerEnded {
+        if registration.isRestTaken, !hasOwnerEnded {
             finish()
         } else {
             discard()

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Waits until the handlers of a registration have returned (R2).
 ///
-/// A handler runs in an *execution*: the `ThreadRecord` of a thread that posts or runs a block, or
+/// A handler runs in a *runner*: the `ThreadRecord` of a thread that posts or runs a block, or
 /// the `AsyncRun` of an async handler's call. A waiter waits for its registration's
-/// executions but its own.
+/// runners but its own.
 ///
 /// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, reads
 /// whether the registration has ended, fences all threads, and reads the hazard pointers. A thread
@@ -14,23 +14,23 @@ internal import Synchronization
 /// the other's write. Without waiters, a return costs one read of a word with the value 0.
 enum HandlerWait {
     /// A `ThreadRecord` or an `AsyncRun`.
-    private typealias Execution = any AnyObject & Sendable
+    private typealias Runner = any AnyObject & Sendable
 
     private struct Waiter: Sendable {
         let registration: RegistrationAddress
-        /// The executions around the waiter. The waiter does not wait for its own executions.
-        let own: [Execution]
+        /// The runners around the waiter. The waiter does not wait for its own runners.
+        let own: [Runner]
         /// Whether the registration will start no further handler; asked under the lock. Always
         /// true for a registration that has ended before the wait.
         let hasEnded: @Sendable () -> Bool
         let resume: @Sendable () -> Void
 
-        /// Whether an execution cannot return before the waiter is resumed.
-        func blocks(_ execution: Execution) -> Bool { own.contains { $0 === execution } }
+        /// Whether a runner cannot return before the waiter is resumed.
+        func blocks(_ runner: Runner) -> Bool { own.contains { $0 === runner } }
 
-        /// The executions of the registration that the waiter waits for.
-        func awaited(of executions: [Execution]) -> [Execution] {
-            executions.filter { !blocks($0) }
+        /// The runners of the registration that the waiter waits for.
+        func awaited(of runners: [Runner]) -> [Runner] {
+            runners.filter { !blocks($0) }
         }
     }
 
@@ -71,11 +71,11 @@ enum HandlerWait {
             // because there is a waiter; see `EpochGuard.attend`.
             let haveEnded = waiting.map { $0.hasEnded() }
             atomicMemoryFence(ordering: .sequentiallyConsistent)
-            let executions = executions(of: registration)
+            let runners = runners(of: registration)
             var resumed: [Waiter] = []
             var remaining: [Waiter] = []
             for (waiter, hasEnded) in zip(waiting, haveEnded) {
-                if hasEnded, waiter.awaited(of: executions).isEmpty {
+                if hasEnded, waiter.awaited(of: runners).isEmpty {
                     resumed.append(waiter)
                 } else {
                     remaining.append(waiter)
@@ -96,14 +96,14 @@ enum HandlerWait {
     /// Whether a handler of a registration is running, without a fence: a handler just begun
     /// elsewhere may be missed.
     static func isRunning(_ registration: RegistrationAddress) -> Bool {
-        !executions(of: registration).isEmpty
+        !runners(of: registration).isEmpty
     }
 
-    private static var ownRun: [Execution] { AsyncRun.allCurrent }
+    private static var ownRun: [Runner] { AsyncRun.allCurrent }
 
-    private static func executions(of registration: RegistrationAddress) -> [Execution] {
+    private static func runners(of registration: RegistrationAddress) -> [Runner] {
         // Threads first, because an async call begins before its thread clears the hazard pointer.
-        let threads: [Execution] = EpochGuard.threads(calling: registration)
+        let threads: [Runner] = EpochGuard.threads(calling: registration)
         return threads + (AsyncRun.underWay(for: registration).map { [$0] } ?? [])
     }
 
@@ -113,15 +113,15 @@ enum HandlerWait {
         let (isOver, wouldDeadlock) = waiters.withLock { waiters in
             tether_begin_awaiting(waiter.registration.bits)
             // In this order: a handler that begins later finds the end, and one that began before
-            // is among the executions. Others may end the registration at any time.
+            // is among the runners. Others may end the registration at any time.
             let hasEnded = waiter.hasEnded()
             EpochGuard.fenceOthers()
-            let executions = executions(of: waiter.registration)
-            let awaited = waiter.awaited(of: executions)
+            let runners = runners(of: waiter.registration)
+            let awaited = waiter.awaited(of: runners)
             let isOver = hasEnded && awaited.isEmpty
             // A waiter in a handler of the registration, which makes its deliveries one after the
             // other, prevents the end that it waits for.
-            let preventsEnd = !hasEnded && executions.contains(where: waiter.blocks)
+            let preventsEnd = !hasEnded && runners.contains(where: waiter.blocks)
             let wouldDeadlock = preventsEnd || closesCycle(waiter, awaited, waiters)
             if !isOver, !wouldDeadlock {
                 waiters[waiter.registration, default: []].append(waiter)
@@ -133,18 +133,18 @@ enum HandlerWait {
         return !wouldDeadlock
     }
 
-    /// Whether an awaited execution waits for the waiter's own executions, directly or through
+    /// Whether an awaited runner waits for the waiter's own runners, directly or through
     /// others.
     private static func closesCycle(
-        _ waiter: Waiter, _ awaited: [Execution], _ waiters: [RegistrationAddress: [Waiter]]
+        _ waiter: Waiter, _ awaited: [Runner], _ waiters: [RegistrationAddress: [Waiter]]
     ) -> Bool {
         guard !waiter.own.isEmpty else { return false }
         var (pending, seen) = (awaited, Set<ObjectIdentifier>())
-        while let execution = pending.popLast() {
-            if waiter.blocks(execution) { return true }
-            guard seen.insert(ObjectIdentifier(execution)).inserted else { continue }
-            for other in waiters.values.joined() where other.blocks(execution) {
-                pending += other.awaited(of: executions(of: other.registration))
+        while let runner = pending.popLast() {
+            if waiter.blocks(runner) { return true }
+            guard seen.insert(ObjectIdentifier(runner)).inserted else { continue }
+            for other in waiters.values.joined() where other.blocks(runner) {
+                pending += other.awaited(of: runners(of: other.registration))
             }
         }
         return false

@@ -13,7 +13,8 @@ internal import Synchronization
 // the current epoch, and increments the epoch. The object is released when no guard of the center
 // has the object's epoch or an earlier epoch. A later post does not find the object.
 //
-// The garbage has outgrown slots, names, cache entries, and the memory of registrations.
+// The garbage has outgrown slots, buckets, names, cache entries, keys of senders, and the memory of
+// registrations.
 //
 // # Hazard pointers
 //
@@ -109,8 +110,10 @@ internal import Synchronization
 
     /// Fences, and resumes the threads that wait for the returned handler.
     ///
-    /// A post that has to fence does so here. So does a post beside a waiter, whose registration a
-    /// third thread may end: a post that the waiter has not seen then finds the end.
+    /// A post that has to fence does so here. While a thread waits, every post does so, between its
+    /// hazard pointer and its read of the state. So a thread that ends the awaited registration
+    /// later, and reads the hazard pointers without a fence of all threads
+    /// (`HandlerWait.handlerReturned`), misses no call.
     @inline(never)
     private static func attend(after registration: RegistrationAddress) {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
@@ -300,11 +303,11 @@ struct Reclamation: ~Copyable, Sendable {
         var released: [Object] = []
         if !garbage.called.isEmpty {
             let called = Set(EpochGuard.hazardPointers(on: center))
-            let isLeft = { (epoch: UInt64, object: Object) in
-                epoch < since || called.contains(RegistrationAddress(of: object))
+            let isFree = { (epoch: UInt64, object: Object) in
+                epoch >= since && !called.contains(RegistrationAddress(of: object))
             }
-            released = garbage.called.filter { !isLeft($0.epoch, $0.object) }.map(\.object)
-            garbage.called.removeAll { !isLeft($0.epoch, $0.object) }
+            released = garbage.called.filter { isFree($0.epoch, $0.object) }.map(\.object)
+            garbage.called.removeAll { isFree($0.epoch, $0.object) }
         }
         return released + expired(in: &garbage, of: center)
     }

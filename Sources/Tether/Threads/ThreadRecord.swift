@@ -13,8 +13,8 @@ internal import Synchronization
 /// program that has used up these keys no exit is seen, and the records of exited threads stay in
 /// use.
 ///
-/// SAFETY: only the record's thread reads or writes its other variables. The pool's lock passes the
-/// record on.
+/// SAFETY: the pool's lock protects `isInUse`, and passes the record on. Only the record's thread
+/// reads or writes the other variables.
 @safe final class ThreadRecord: @unchecked Sendable {
     /// All records, in the order of their guards in the table.
     private static let pool = Locked<[ThreadRecord]>([])

@@ -66,9 +66,9 @@ public enum Trace {
                 throw failure(
                     "\(unsafe String(cString: strerror(code))); pass a file that can be written")
             }
-            Events.begin(for: .trace)
+            Events.subscribe(.trace)
         }
-        CenterCore.followTrace()
+        CenterCore.hideCaches()
     }
 
     /// Ends the trace, and closes the file; `nil` without a trace. A program's end needs no call.
@@ -76,7 +76,7 @@ public enum Trace {
     public static func stop() -> Summary? {
         guard isOn else { return nil }
         return Events.trace.withLock { trace in
-            Events.end(for: .trace)
+            Events.unsubscribe(.trace)
             return trace.writer.take().map {
                 Summary(written: $0.written, notWritten: $0.notWritten)
             }
@@ -86,7 +86,7 @@ public enum Trace {
     /// A forked process must not write an event: the thread that holds the lock may not exist
     /// there.
     private static let endsInForkedProcesses: Void = {
-        _ = pthread_atfork(nil, nil) { Events.end(for: .trace) }
+        _ = pthread_atfork(nil, nil) { Events.unsubscribe(.trace) }
     }()
 
     /// Writes a trace of all events during a body, on all threads. See ``start(to:limit:)``.

@@ -9,7 +9,7 @@ struct Returning: Modelled {
     /// 0, or 1 while the handler runs; 2 more if the return is awaited.
     let execution = Location("execution")
     let hasEnded = Location("hasEnded")
-    let keptForCall = Location("keptForCall")
+    let registrationForCall = Location("registrationForCall")
     /// The handler's captures: the handler stores 1; 9 means released.
     let captures = Location("captures")
 
@@ -28,7 +28,7 @@ struct Returning: Modelled {
     static let code = [
         Code(
             "Tether/Core/Delivery/HandlerExecution.swift", "func begin(", "func endUnlessAwaited(",
-            "func requestLockedReturn(", "bits.load(ordering: .acquiring) == 0",
+            "func awaitReturnIfRunning(", "bits.load(ordering: .acquiring) == 0",
             "bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)",
             "bits.compareExchange(expected: Self.running, desired: 0, "
                 + "ordering: .acquiringAndReleasing)",
@@ -37,9 +37,9 @@ struct Returning: Modelled {
             "bits.store(0, ordering: .releasing)"),
         Code(
             "Tether/Core/Delivery/PendingDeliveries.swift", "func deliver(", "func begin(",
-            "execution.endUnlessAwaited()", "let isRunning = execution.requestLockedReturn()",
-            "if isRunning { state.extras.keptForCall = registration }",
-            "effects.release(state.extras.keptForCall.take())"),
+            "execution.endUnlessAwaited()", "let isRunning = execution.awaitReturnIfRunning()",
+            "if isRunning { state.extras.registrationForCall = registration }",
+            "effects.release(state.extras.registrationForCall.take())"),
     ]
 
     /// `PendingDeliveries.begin`: whether the handler is called.
@@ -62,23 +62,23 @@ struct Returning: Modelled {
         }
         // `PendingDeliveries.endCall`
         var isKept = false
-        lock.withLock { isKept = keptForCall.load(.plain) == 1 }
+        lock.withLock { isKept = registrationForCall.load(.plain) == 1 }
         if isKept { release() }
     }
 
-    /// `Registration.finish`, with `PendingDeliveries.end(of:)` and `requestLockedReturn()`.
+    /// `Registration.finish`, with `PendingDeliveries.end(of:)` and `awaitReturnIfRunning()`.
     func end() {
         var isRunning = false
         lock.withLock {
             hasEnded.store(1, .plain)
-            isRunning = requestLockedReturn()
-            if isRunning { keptForCall.store(1, .plain) }
+            isRunning = awaitReturnIfRunning()
+            if isRunning { registrationForCall.store(1, .plain) }
         }
         if !isRunning { release() }
     }
 
-    /// `HandlerExecution.requestLockedReturn`
-    private func requestLockedReturn() -> Bool {
+    /// `HandlerExecution.awaitReturnIfRunning`
+    private func awaitReturnIfRunning() -> Bool {
         if execution.load(look) == 0 { return false }
         let old =
             asks

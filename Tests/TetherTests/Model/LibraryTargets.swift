@@ -62,7 +62,7 @@ final class LibraryConcurrentScheduler: LibraryScheduler, @unchecked Sendable {
 
         init(_ scheduler: LibraryConcurrentScheduler) {
             self.scheduler = scheduler
-            super.init(place: ObjectIdentifier(scheduler), isConcurrent: true)
+            super.init(queue: ObjectIdentifier(scheduler), isConcurrent: true)
         }
 
         override var description: String { "concurrent LibraryScheduler" }

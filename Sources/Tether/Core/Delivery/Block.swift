@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// The deliveries of one post on one target.
+/// The deliveries that one block on a target makes: of a post, all on that target. After a switch
+/// each moved delivery has a block, and a batching target's block makes all that wait.
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work
 /// there (D2, D4). A block stores numbers, and `PendingDeliveries` stores the notifications. A
@@ -23,7 +24,7 @@ struct Block: Sendable {
             }
         }
 
-        func drop() { unsafe pending._withUnsafeGuaranteedRef { $0.drop(number) } }
+        func drop() { unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
 
         func markLate() { unsafe pending._withUnsafeGuaranteedRef { $0.markLate(number) } }
     }

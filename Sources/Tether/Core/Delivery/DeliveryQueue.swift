@@ -97,7 +97,8 @@ struct DeliveryQueue: Sendable {
     private(set) var count = 0
     private var lateCount = 0
     private var firstOnTarget: UInt64 = 1
-    /// With `concurrent` and `unplaced`: the number of blocks that wait on the target.
+    /// With `concurrent` and `unplaced`: the number of blocks that wait on the present target. Not
+    /// `PendingDeliveries.State.waitingBlocks`, which counts on all targets so far.
     private var blockCount = 0
     /// With `concurrent`: the greatest number of a block that has begun.
     private var greatestBegun: UInt64 = 0
@@ -259,7 +260,7 @@ struct DeliveryQueue: Sendable {
         case .batch:
             guard waitingBlock == number else { return [] }
             waitingBlock = nil
-            return (max(first, number)..<max(end, number)).compactMap { remove($0) }
+            return (max(first, number)..<end).compactMap { remove($0) }
         }
     }
 

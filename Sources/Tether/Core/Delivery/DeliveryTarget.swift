@@ -21,13 +21,13 @@ public import Foundation
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable, CustomStringConvertible {
     /// `nil` for the posting thread. An observer takes a copy.
-    let queue: BoundTarget?
+    let bound: BoundTarget?
 
-    init(_ queue: BoundTarget?) { self.queue = queue }
+    init(_ bound: BoundTarget?) { self.bound = bound }
 
-    var isPostingThread: Bool { queue == nil }
-    package var usesRunLoop: Bool { queue is RunLoopTarget }
-    package var runsTasks: Bool { queue?.runsTasks ?? false }
+    var isPostingThread: Bool { bound == nil }
+    package var usesRunLoop: Bool { bound is RunLoopTarget }
+    package var runsTasks: Bool { bound?.runsTasks ?? false }
 
     /// The posting thread, inside the post. The default.
     public static var postingThread: DeliveryTarget { DeliveryTarget(nil) }
@@ -93,5 +93,5 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
     }
 
     /// The target's kind and, if any, the queue's name.
-    public var description: String { queue?.description ?? "posting thread" }
+    public var description: String { bound?.description ?? "posting thread" }
 }

@@ -10,16 +10,16 @@ internal import Synchronization
 /// ```
 ///            begin                       endUnlessAwaited: true
 ///   idle ───────────▶ running ────────────────────────────────────▶ idle
-///                        │ requestLockedReturn: true
+///                        │ awaitReturnIfRunning: true
 ///                        ▼               endUnlessAwaited: false, then end() under the lock
 ///                     awaited ────────────────────────────────────▶ idle
 /// ```
 ///
 /// After the observer's end nothing begins, and the bits stay as they are.
 ///
-/// *Protocol*: `begin`, `requestLockedReturn` and `end` are called under the lock;
+/// *Protocol*: `begin`, `awaitReturnIfRunning` and `end` are called under the lock;
 /// `endUnlessAwaited` is called by the thread of the call, without the lock. Of
-/// `requestLockedReturn` and `endUnlessAwaited` one comes first. Either the return finds the
+/// `awaitReturnIfRunning` and `endUnlessAwaited` one comes first. Either the return finds the
 /// request and takes the lock, or the request finds no call and its caller does the work itself. In
 /// both cases the work is done once, after the handler's last access: each exchange acquires and
 /// releases. Tests/Litmus/Protocols/Returning.swift checks all interleavings.
@@ -32,7 +32,7 @@ struct HandlerExecution: ~Copyable, Sendable {
     private static let awaited: UInt8 = 2
 
     /// Begins a call. `awaited`: whether work waits for the return already, so that nobody will ask
-    /// again by `requestLockedReturn`. Called under the lock, while no call is under way.
+    /// again by `awaitReturnIfRunning`. Called under the lock, while no call is under way.
     @inline(__always)
     func begin(awaited: Bool) {
         if awaited {
@@ -53,9 +53,9 @@ struct HandlerExecution: ~Copyable, Sendable {
     /// Ends an awaited call, under the lock.
     func end() { bits.store(0, ordering: .releasing) }
 
-    /// Has the return of a running handler take the lock. Returns false if no handler runs: then
+    /// Has the return of a running handler take the lock. Returns whether a handler runs; otherwise
     /// nothing is requested. Called under the lock.
-    func requestLockedReturn() -> Bool {
+    func awaitReturnIfRunning() -> Bool {
         // Nearly always no handler runs, and none begins under the caller's lock.
         if bits.load(ordering: .acquiring) == 0 { return false }
         let old = bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing).oldValue

@@ -55,7 +55,8 @@ extension PendingDeliveries {
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded { return false }
-            if state.hasNothingToCall, !execution.requestLockedReturn() { return false }
+            // With deliveries pending, nobody need ask: the next call begins as awaited.
+            if state.hasNothingToCall, !execution.awaitReturnIfRunning() { return false }
             state.extras.idleSignals.append(signal)
             return true
         }

@@ -76,9 +76,9 @@ extension PendingDeliveries {
         /// Objects to release when the observer is idle.
         var idleSignals: [any AnyObject & Sendable] = []
         /// After the end, until the last waiting block has begun or is dropped: this object.
-        var keptForBlocks: PendingDeliveries?
+        var selfForBlocks: PendingDeliveries?
         /// After the end, until a running handler returns.
-        var keptForCall: Registration?
+        var registrationForCall: Registration?
     }
 
     /// Protected by `state`'s lock. Small, because most observers with a target wait for a post,
@@ -92,6 +92,7 @@ extension PendingDeliveries {
         /// How many deliveries of `queue` the count `waiting` includes.
         private var published = 0
         /// The number of blocks that have neither begun nor been dropped, on all targets so far.
+        /// Not `DeliveryQueue.blockCount`, which counts on the present target.
         var waitingBlocks = 0
         var lifetime = Lifetime.live
         /// The target's, here because posts write the memory of the target's reference count.
@@ -180,7 +181,7 @@ extension PendingDeliveries {
         /// Why the observer will end when it is idle, if so.
         var causeOfEndWhenIdle: EndCause? {
             switch lifetime {
-            case .endsWhenIdle: .senderEnded
+            case .endsWhenIdle: .senderOrCenterEnded
             case .finishing: .finished
             case .live, .ended: nil
             }

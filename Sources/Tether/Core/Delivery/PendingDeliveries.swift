@@ -89,7 +89,7 @@ final class PendingDeliveries: Sendable {
         let registration: Registration
         let cause: EndCause
 
-        func perform() { registration.endCompleted(because: cause) }
+        func perform() { registration.endAfterLastDelivery(because: cause) }
     }
 
     /// Does the work that has waited until the observer is idle. Returns the end of the observer,
@@ -98,7 +98,7 @@ final class PendingDeliveries: Sendable {
         // With deliveries pending, the next call begins as awaited.
         guard state.hasWorkWhenIdle, state.hasNothingToCall else { return nil }
         // The return of a running handler calls this function again.
-        if execution.requestLockedReturn() { return nil }
+        if execution.awaitReturnIfRunning() { return nil }
         if case .leaving(let target) = state.destination {
             effects.release(target)
             setTarget(nil, in: &state)
@@ -157,9 +157,11 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Whether a post on the calling thread will call the handler (D1, D3).
-    var isCalledHere: Bool { state.withLock { isCalledHere($0, .collecting) } }
+    /// Whether the first part of a post on the calling thread would leave the call to the second
+    /// part (D1, D3).
+    var wouldBeCalledHere: Bool { state.withLock { isCalledHere($0, .collecting) } }
 
+    /// Whether a post on the calling thread calls the handler in this step, or in a later one.
     func isCalledHere(_ state: borrowing State, _ step: PostStep) -> Bool {
         if state.isCallElsewhere { return false }
         switch state.inlineRule {
@@ -246,28 +248,29 @@ final class PendingDeliveries: Sendable {
         _ number: UInt64, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        var next: Call?
-        let retained = state.withLock { state in
-            next = begin(DeliveryQueue.Turn(number), in: &state)
-            return blockEnds(in: &state)
+        // After the lock others may release this object, unless there is a call: then `end` keeps
+        // the registration, and so this object, until the return.
+        var (next, retained) = state.withLock { state in
+            (begin(DeliveryQueue.Turn(number), in: &state), blockNoLongerWaits(in: &state))
         }
         while let call = next.take() {
             // SAFETY: `end` keeps the registration until the return.
             unsafe registration.unmanaged._withUnsafeGuaranteedRef {
                 unsafe $0.perform(call.delivery, after: &previous, at: epochGuard)
             }
+            // After the `break` others may release this object.
             if call.turn.isOver, execution.endUnlessAwaited() { break }
             next = endCall(of: call.turn)
         }
         withExtendedLifetime(retained) {}
     }
 
-    /// Counts a block that has begun or is dropped. Returns what the last block of an ended
+    /// Counts a block that begins, or is dropped. Returns what the last block of an ended
     /// observer releases.
-    private func blockEnds(in state: inout State) -> PendingDeliveries? {
+    private func blockNoLongerWaits(in state: inout State) -> PendingDeliveries? {
         state.waitingBlocks -= 1
         guard state.waitingBlocks == 0, state.hasEnded, state.hasExtras else { return nil }
-        return state.extras.keptForBlocks.take()
+        return state.extras.selfForBlocks.take()
     }
 
     /// Begins the next call of a block, unless a handler is running: its return then continues with
@@ -276,7 +279,7 @@ final class PendingDeliveries: Sendable {
         if state.hasEnded { return nil }
         guard state.queue.isCurrent(turn.number) else { return nil }
         // The return of a running handler makes the delivery, before those of later posts.
-        if execution.requestLockedReturn() {
+        if execution.awaitReturnIfRunning() {
             state.queue.markLate(turn.number)
             state.extras.skipped.append(turn.number)
             return nil
@@ -297,7 +300,7 @@ final class PendingDeliveries: Sendable {
         var next: Call?
         state.withLock { state in
             if state.hasEnded {
-                effects.release(state.extras.keptForCall.take())
+                effects.release(state.extras.registrationForCall.take())
                 return
             }
             execution.end()
@@ -336,7 +339,7 @@ final class PendingDeliveries: Sendable {
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
     /// without the lock.
-    func drop(_ number: UInt64) {
+    func dropBlock(_ number: UInt64) {
         var hasDropped = false
         change { state, effects in
             for delivery in state.queue.drop(number) {
@@ -348,8 +351,8 @@ final class PendingDeliveries: Sendable {
         if hasDropped, let registration = registration.retained, registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
-        // Last: until here the counted block keeps this object (`keptForBlocks`).
-        let retained = state.withLock { blockEnds(in: &$0) }
+        // Last: until here the counted block keeps this object (`selfForBlocks`).
+        let retained = state.withLock { blockNoLongerWaits(in: &$0) }
         withExtendedLifetime(retained) {}
     }
 
@@ -400,7 +403,7 @@ final class PendingDeliveries: Sendable {
             }
             setTarget(new, in: &state)
             // The return of a running handler continues the deliveries only on its own target.
-            state.isCallElsewhere = execution.requestLockedReturn()
+            state.isCallElsewhere = execution.awaitReturnIfRunning()
             moveDeliveries(to: new, in: &state, &moved)
         }
     }
@@ -452,9 +455,9 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             if state.hasEnded { return [] }
             state.lifetime = .ended
-            let isRunning = execution.requestLockedReturn()
-            if isRunning { state.extras.keptForCall = registration }
-            if state.waitingBlocks > 0 { state.extras.keptForBlocks = self }
+            let isRunning = execution.awaitReturnIfRunning()
+            if isRunning { state.extras.registrationForCall = registration }
+            if state.waitingBlocks > 0 { state.extras.selfForBlocks = self }
             var deliveries = state.hasPending ? state.queue.removeAll() : []
             state.publishWaitingCount()
             if let kept = state.kept {

@@ -20,6 +20,9 @@ enum PostStep {
 /// A post first reaches all observers, in registration order. Then the post submits the blocks, and
 /// then calls the handlers of the posting thread. So a handler that waits for a queue finds the
 /// deliveries there (M3).
+///
+/// A post collects; each observer's `PendingDeliveries` decides; `Effects` carries blocks and
+/// releases past the lock; a `Block` travels to the queue of a target.
 /// SAFETY: `calls` does not retain the registrations; the epoch guard of the post keeps the
 /// registrations' memory.
 @safe struct Post: ~Copyable {

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// *Cost*: without a subscriber, an event costs one relaxed load, and nothing of the event is made.
 /// A post of a cached name does not even ask, because a trace hides the caches of all centers
-/// (`CenterCore.followTrace`).
+/// (`CenterCore.hideCaches`).
 enum Events {
     struct Subscribers: OptionSet {
         let rawValue: UInt8
@@ -25,12 +25,12 @@ enum Events {
     @inline(__always)
     static var areTraced: Bool { present.contains(.trace) }
 
-    static func begin(for subscriber: Subscribers) {
+    static func subscribe(_ subscriber: Subscribers) {
         subscribers.bitwiseOr(subscriber.rawValue, ordering: .sequentiallyConsistent)
     }
 
     /// Takes no lock: also called in a forked process.
-    static func end(for subscriber: Subscribers) {
+    static func unsubscribe(_ subscriber: Subscribers) {
         subscribers.bitwiseAnd(~subscriber.rawValue, ordering: .sequentiallyConsistent)
     }
 

@@ -51,7 +51,7 @@ enum EndCause: String, Sendable {
     case returned = "its operation returned"
     case deliveryDropped = "its one delivery was dropped"
     case ownerEnded = "its owner ends"
-    case senderEnded = "its sender or center ended"
+    case senderOrCenterEnded = "its sender or center ended"
     case finished = "it was finished"
 }
 

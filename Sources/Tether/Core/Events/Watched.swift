@@ -34,7 +34,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
         line = registration.site.line
         center = registration.center.number
         work = registration.workHook?.work
-        isSequence = registration.keeper != nil && work == nil
+        isSequence = registration.targetStandIn != nil && work == nil
     }
 
     private var deliveries: PendingDeliveries? { registration.live?.pending }
@@ -139,9 +139,9 @@ package enum RegistrationWatch {
     package static func listen(_ receive: (@Sendable (Change) -> Void)?) {
         listener.withLock { $0.receive = receive }
         if receive == nil {
-            Events.end(for: .leakChecks)
+            Events.unsubscribe(.leakChecks)
         } else {
-            Events.begin(for: .leakChecks)
+            Events.subscribe(.leakChecks)
         }
     }
 

@@ -8,7 +8,7 @@ internal import Synchronization
 /// |---|---|---|
 /// | `add` | once | nothing; the guards of all threads that have posted, if something was unlinked |
 /// | `unlink` | once | the guards of all threads that have posted |
-/// | `post` of a cached name, while no sender of the name or of any name is observed | not at all; once if an earlier post has left garbage | name cache, nodes, slots of the name and of any name |
+/// | `post` of a cached name, while no sender of the name or of any name is observed | not at all; once at its end, if something was removed during the post | name cache, nodes, slots of the name and of any name |
 /// | any other `post` | once, in `match` | the slots of up to four buckets |
 ///
 /// Registrations retain their core. The core retains its registrations until their end. The public
@@ -69,9 +69,9 @@ internal import Synchronization
 
     deinit { _ = CenterCore.all.withLock { $0.removeValue(forKey: address) } }
 
-    /// Shows posts the registry's cache, if it is made. During a trace the cache stays hidden, so
-    /// no post takes the untraced path.
-    func publishCache(of registry: borrowing Registry) {
+    /// Shows posts the registry's cache, if it is made, or hides it: during a trace no post takes
+    /// the untraced path.
+    func showOrHideCache(of registry: borrowing Registry) {
         guard let made = registry.cache else { return }
         // SAFETY: the registry retains the cache as long as the core lives.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque())
@@ -80,9 +80,9 @@ internal import Synchronization
 
     /// Hides all centers' caches from posts. After the trace, a center's first post shows its cache
     /// again.
-    static func followTrace() {
+    static func hideCaches() {
         for core in living {
-            core.state.withLock { core.publishCache(of: $0.registry) }
+            core.state.withLock { core.showOrHideCache(of: $0.registry) }
         }
     }
 
@@ -151,8 +151,10 @@ internal import Synchronization
                 return (registration, [])
             }
             if state.garbage.isEmpty {
-                // Before the guards are read: a later post must not find the old number of used
-                // slots, or the post might call an observer that its own handlers add (R4).
+                // The last free slots are used again, so observers that come and go do not fill the
+                // slots. A post under way may have read the old number of used slots, and would
+                // call an observer that its own handlers add there (R4). So the number changes
+                // before the guards are read, and with a post under way it changes back.
                 // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.hideTrailingHoles() }
                 if EpochGuard.earliest(on: address) == nil {
@@ -190,7 +192,7 @@ internal import Synchronization
 
     /// Ends every registration of a deallocated sender, after the registration's pending
     /// deliveries. Until then a registration stays added, and takes no posts.
-    func endAll(from sender: ObjectRecord) {
+    func endAllAfterPending(of sender: ObjectRecord) {
         for registration in registrations(from: .object(sender.identity)) {
             registration.live?.endAfterPending(of: sender)
         }
@@ -325,7 +327,8 @@ extension CenterCore {
             case .pair(let pair, _):
                 notify { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
             case .unknown:
-                unsafe postWithLock(name: name, sender: sender, notify: notify, at: epochGuard)
+                unsafe matchWithLockAndCall(
+                    name: name, sender: sender, notify: notify, at: epochGuard)
             }
         }
         // Garbage of earlier epochs does not wait for the post.
@@ -403,7 +406,7 @@ extension CenterCore {
 
     /// Posts under the center's lock, or rather matches so: the lock is released before the calls.
     @inline(never)
-    private func postWithLock(
+    private func matchWithLockAndCall(
         name: Notification.Name, sender: () -> SenderKey?,
         notify: ((Notification) -> Void) -> Void, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
@@ -464,7 +467,7 @@ extension CenterCore {
             // Made by this post, or hidden by an ended trace, also of the process that forked this
             // process.
             if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
-                publishCache(of: state.registry)
+                showOrHideCache(of: state.registry)
             }
             return (matches, retireUnlinked(in: &state))
         }
@@ -490,6 +493,15 @@ extension CenterCore {
         }
     }
 
+    // How a post calls its matches; `Post` describes the parts.
+    //
+    // | Matches | None is routed | Some are routed |
+    // |---|---|---|
+    // | a bucket with one slot in use | in one part | in one part |
+    // | a bucket | in one part | in two parts |
+    // | a pair of buckets | in one part | in two parts |
+    // | several buckets, or a trace | in two parts | in two parts |
+
     @inline(__always)
     private static func call(
         _ bucket: MatchedBucket, with notification: Notification,
@@ -501,7 +513,8 @@ extension CenterCore {
         unsafe callInOnePart(bucket, with: notification, stored: stored, .calling, at: epochGuard)
     }
 
-    /// Calls registrations of which some are routed. One observer needs no second part.
+    /// Calls registrations of which some are routed. With one slot in use there is one observer at
+    /// most, which needs no second part.
     @inline(never)
     private static func callRouted(
         _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,

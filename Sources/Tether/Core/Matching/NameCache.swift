@@ -54,7 +54,7 @@ internal import Synchronization
     }
 
     /// Counts a miss, and returns whether the miss is an eighth one.
-    func admits() -> Bool {
+    func countMiss() -> Bool {
         misses &+= 1
         return misses % 8 == 0
     }

@@ -213,7 +213,8 @@ internal import Synchronization
             $0.isObserved && $0.cached.isEmpty && cache.hasPlace(for: bits)
         }
         if hasPlace == true { return true }
-        return cache.admits() && mayDisplace
+        let isEighthMiss = cache.countMiss()
+        return isEighthMiss && mayDisplace
     }
 
     private mutating func insertIntoCache(_ cached: CachedName) {

@@ -50,13 +50,13 @@
         /// The first attached observer, if there is one, removed and with its state closed.
         struct RemovedFirst {
             var registration: OwnedRegistration?
-            /// Whether no other observer is attached.
-            var isLast = true
+            /// Whether no other observer is attached; also without `registration`.
+            var isListEmpty = true
         }
 
         mutating func removeFirst() -> RemovedFirst {
             let registration = attachments.removeFirst()
-            return RemovedFirst(registration: registration, isLast: attachments.isEmpty)
+            return RemovedFirst(registration: registration, isListEmpty: attachments.isEmpty)
         }
 
         var isUnused: Bool { attachments.isEmpty && senderWatches.isEmpty }

@@ -49,7 +49,7 @@ final class ObjectTable: Sendable {
     func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration)
         -> Bool
     {
-        use(object) { $0.state.attachments.append(token, as: registration, of: $0) }
+        withRecord(of: object) { $0.state.attachments.append(token, as: registration, of: $0) }
     }
 
     /// Removes an observer from its owner's list, if the list has the observer. The caller releases
@@ -63,7 +63,7 @@ final class ObjectTable: Sendable {
     /// deinitialised (M5).
     func watchSender(_ object: AnyObject, for center: CenterCore) -> ObjectRecord? {
         var watched: ObjectRecord?
-        _ = use(object) { record in
+        _ = withRecord(of: object) { record in
             watched = record
             if let known = record.state.senderWatches.firstIndex(where: { $0.center === center }) {
                 record.state.senderWatches[known].count += 1
@@ -76,15 +76,17 @@ final class ObjectTable: Sendable {
 
     /// Changes or makes the record of a retained object; false if the object is being
     /// deinitialised.
-    private func use(_ object: AnyObject, _ body: (ObjectRecord) -> Void) -> Bool {
+    private func withRecord(of object: AnyObject, _ body: (ObjectRecord) -> Void) -> Bool {
         let identity = ObjectIdentifier(object)
         let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
         let shard = shard(of: identity)
         #if canImport(ObjectiveC)
         // The weak reference of a record calls a method of the object's class, so the record is
         // made with no lock held (R6).
-        let isUsed = shard.records.withLock { ObjectTable.useRecord(of: identity, in: $0, body) }
-        if isUsed == true { return true }
+        let found = shard.records.withLock {
+            ObjectTable.withKnownRecord(of: identity, in: $0, body)
+        }
+        if case .changed = found { return true }
         let made = ObjectRecord(object, isExact: isExact)
         // The record of an earlier object at the address: the object's end was not seen (O10), or
         // the observers of it as a sender have deliveries left.
@@ -98,15 +100,15 @@ final class ObjectTable: Sendable {
         #endif
         return shard.records.withLock { records in
             // Another thread may have made the record meanwhile.
-            let isUsed = ObjectTable.useRecord(of: identity, in: records, body)
-            if isUsed == true { return true }
+            let found = ObjectTable.withKnownRecord(of: identity, in: records, body)
+            if case .changed = found { return true }
             #if canImport(ObjectiveC)
             guard let made else { return false }
             if let known = unsafe records.find(identity)?.takeUnretainedValue() {
                 earlier = records.remove(known)
             }
             #else
-            if isUsed == false { return false }
+            if case .ended = found { return false }
             guard let made = ObjectRecord(object, isExact: isExact) else { return false }
             #endif
             OwnerLifetime.watch(object)
@@ -117,18 +119,25 @@ final class ObjectTable: Sendable {
         }
     }
 
-    /// Changes the record of an object; false if the record's object is being deinitialised, `nil`
-    /// without a record.
-    private static func useRecord(
+    private enum FoundRecord {
+        case changed
+        /// The record's object is being deinitialised. With the Objective-C runtime that object may
+        /// be an earlier one at the address.
+        case ended
+        case missing
+    }
+
+    /// Changes the record of an object, if there is one.
+    private static func withKnownRecord(
         of identity: ObjectIdentifier, in records: borrowing HashChains<ObjectRecord>,
         _ body: (ObjectRecord) -> Void
-    ) -> Bool? {
-        guard let known = unsafe records.find(identity) else { return nil }
+    ) -> FoundRecord {
+        guard let known = unsafe records.find(identity) else { return .missing }
         // SAFETY: the table retains the record, and `body` removes none.
         return unsafe known._withUnsafeGuaranteedRef { record in
-            if record.reference.hasEnded { return false }
+            if record.reference.hasEnded { return .ended }
             body(record)
-            return true
+            return .changed
         }
     }
 
@@ -198,8 +207,8 @@ final class ObjectTable: Sendable {
     private struct Ending {
         var first = ObjectRecord.State.RemovedFirst()
         var isSender = false
-        /// `nil` if nothing follows the end of the first observer: no other observer, no sender's
-        /// end, and no event.
+        /// `nil` is the fast way: nothing follows the end of the first observer, neither another
+        /// observer's end, nor a sender's, nor an event.
         var record: ObjectRecord?
     }
 
@@ -211,7 +220,7 @@ final class ObjectTable: Sendable {
             unsafe known._withUnsafeGuaranteedRef { record in
                 ending.first = record.state.removeFirst()
                 ending.isSender = !record.state.senderWatches.isEmpty
-                if !ending.first.isLast || ending.isSender || Events.areTraced {
+                if !ending.first.isListEmpty || ending.isSender || Events.areTraced {
                     ending.record = record
                 }
                 if record.state.isUnused { _ = records.remove(record) }
@@ -231,7 +240,7 @@ final class ObjectTable: Sendable {
     private func end(_ next: inout ObjectRecord.State.RemovedFirst, of record: ObjectRecord) {
         while let registration = next.registration.take() {
             ObjectTable.end(registration)
-            if !next.isLast { next = change(record) { $0.removeFirst() } }
+            if !next.isListEmpty { next = change(record) { $0.removeFirst() } }
         }
     }
 
@@ -244,7 +253,7 @@ final class ObjectTable: Sendable {
 
     private func endSenderWatches(of record: ObjectRecord) {
         for center in change(record, { $0.senderWatches.map(\.center) }) {
-            center.endAll(from: record)
+            center.endAllAfterPending(of: record)
         }
     }
 

@@ -31,8 +31,8 @@ internal import Synchronization
 /// |---|---|---|
 /// | a post | the garbage of the center, because of the hazard pointer | the post's end |
 /// | an unmuting | a reference in `InlineCall` | the end of `unmute` |
-/// | a block | `PendingDeliveries.Extras.keptForCall` | the handler's return |
-/// | a block that waits | `Extras.keptForBlocks` keeps the pending deliveries | the last block |
+/// | a block | `PendingDeliveries.Extras.registrationForCall` | the handler's return |
+/// | a block that waits | `Extras.selfForBlocks` keeps the pending deliveries | the last block |
 /// | a foreign center | a reference in the closure's stack frame | the closure's return |
 /// | an async call | `AsyncRun` | the end of the task's call |
 ///
@@ -47,17 +47,18 @@ internal import Synchronization
         static let claimed: UInt32 = 4
         /// Every delivery passes through `pending`, or is *routed*.
         static let routed: UInt32 = 8
-        /// The handler belongs to an actor, so the target must not be switched.
+        /// The handler is isolated or async, so the target must not be switched.
         static let isolated: UInt32 = 16
         /// The registration is an `OwnedRegistration`.
         static let owned: UInt32 = 32
         /// A hook prepares the notification of every post.
         static let preparing: UInt32 = 64
-        /// The registration ended because of its sender, its center or `finish()`, so a sequence's
-        /// notifications are still taken (S2).
-        static let orphaned: UInt32 = 128
-        /// The registration ended after its last delivery, and a call under way goes on.
-        static let completed: UInt32 = 256
+        /// What a sequence's buffer has is still taken after the end (S2): the registration ended
+        /// because of its sender, its center or `finish()`.
+        static let restIsTaken: UInt32 = 128
+        /// An async call under way goes on after the end, which followed the last delivery. Set with
+        /// `restIsTaken`.
+        static let callsGoOn: UInt32 = 256
         /// The slots count the registration among the routed ones. Written under the center's lock,
         /// and never removed.
         static let counted: UInt32 = 512
@@ -79,7 +80,7 @@ internal import Synchronization
     /// The id of a registration that ended before it could be added, and so is never added.
     static var endedBeforeAddition: UInt64 { .max }
     final let site: RegistrationSite
-    /// Last, beside the subclass's handler, because posts read these two fields alone.
+    /// Last, beside the subclass's handler, because the fast path of a post reads these two alone.
     final let state: Atomic<UInt32>
 
     /// `flags`: `StateBits.once`, `.isolated`, `.owned` or `.outside`.
@@ -162,24 +163,26 @@ internal import Synchronization
     /// Acquiring: a post that finds the bit also finds the pending deliveries.
     final var isRouted: Bool { state.load(ordering: .acquiring) & StateBits.routed != 0 }
 
-    /// Whether the handler's isolation, or a hook, decides where the handler runs.
-    final var isTargetFixed: Bool { isIsolated || keeper != nil }
+    /// Whether the handler's form, or a hook, decides where the handler runs.
+    final var isTargetFixed: Bool { isIsolated || targetStandIn != nil }
 
     /// Switches registrations without a fixed target, with their pending deliveries (D6).
     static func redirect(_ registrations: [Registration], to target: DeliveryTarget) {
         for registration in registrations {
             Events.report(.switched(to: target, at: registration.site))
         }
-        if let queue = target.queue {
+        if let bound = target.bound {
             PendingDeliveries.redirect(
-                registrations.map { $0.makePendingIfNeeded() }, to: queue.attachedCopy())
+                registrations.map { $0.makePendingIfNeeded() }, to: bound.attachedCopy())
         } else {
             PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
         }
     }
 
-    /// The hook that takes the deliveries in place of the target.
-    final var keeper: RegistrationHook? { details?.hooks.first { $0.targetDescription != nil } }
+    /// What an audit shows in the target's place: a sequence, or the work of an owner.
+    final var targetStandIn: RegistrationHook? {
+        details?.hooks.first { $0.targetDescription != nil }
+    }
 
     /// The registration's identity in hazard pointers.
     final var address: RegistrationAddress { RegistrationAddress(of: self) }
@@ -271,7 +274,7 @@ internal import Synchronization
         guard preparesPosts else { return routePrepared(posted, in: &post, step) }
         // The second part prepares the notification. If the answer is another one a moment later,
         // the hook prepares it in both parts, which is harmless.
-        if step == .collecting, pending?.isCalledHere == true {
+        if step == .collecting, pending?.wouldBeCalledHere == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
         guard let notification = prepare(posted) else { return }
@@ -371,6 +374,11 @@ internal import Synchronization
 
     // MARK: The end
 
+    // Who ends a registration: `end` at once; `endWithCenter` its center; `endAfterPending` its
+    // sender; `endTakingNoPosts` a `finish()`. The last two come to `endAfterLastDelivery`. How:
+    // `close`, by one thread, and then `completeEnd`, or `completeDetachedEnd` if the owner's list
+    // has dropped the registration already.
+
     /// Closes the state; true for the one closing call.
     final func close() -> Bool {
         state.bitwiseOr(StateBits.ended, ordering: .sequentiallyConsistent).oldValue
@@ -385,8 +393,8 @@ internal import Synchronization
     /// Ends the registration with its center. A sequence's notifications are still taken (S2).
     final func endWithCenter() {
         if hasEnded { return }
-        state.bitwiseOr(StateBits.orphaned, ordering: .acquiringAndReleasing)
-        end(because: .senderEnded)
+        state.bitwiseOr(StateBits.restIsTaken, ordering: .acquiringAndReleasing)
+        end(because: .senderOrCenterEnded)
     }
 
     /// Ends the registration of a deallocated sender after its pending deliveries (M5).
@@ -396,7 +404,7 @@ internal import Synchronization
         if let pending {
             pending.endAfterPending()
         } else {
-            endCompleted(because: .senderEnded)
+            endAfterLastDelivery(because: .senderOrCenterEnded)
         }
     }
 
@@ -405,20 +413,21 @@ internal import Synchronization
         if let pending {
             pending.endTakingNoPosts()
         } else {
-            endCompleted(because: .finished)
+            endAfterLastDelivery(because: .finished)
         }
     }
 
     /// Ends the registration after its last delivery. An async call under way goes on (P4), and a
     /// sequence's notifications are still taken (S2).
-    final func endCompleted(because cause: EndCause) {
+    final func endAfterLastDelivery(because cause: EndCause) {
         if hasEnded { return }
-        state.bitwiseOr(StateBits.orphaned | StateBits.completed, ordering: .acquiringAndReleasing)
+        state.bitwiseOr(
+            StateBits.restIsTaken | StateBits.callsGoOn, ordering: .acquiringAndReleasing)
         end(because: cause)
     }
 
-    final var isOrphaned: Bool { state.load(ordering: .acquiring) & StateBits.orphaned != 0 }
-    final var isCompleted: Bool { state.load(ordering: .acquiring) & StateBits.completed != 0 }
+    final var isRestTaken: Bool { state.load(ordering: .acquiring) & StateBits.restIsTaken != 0 }
+    final var letsCallsGoOn: Bool { state.load(ordering: .acquiring) & StateBits.callsGoOn != 0 }
 
     /// Completes an end after the state was closed, with no lock held.
     final func completeEnd(because cause: EndCause = .stopped) {

@@ -1,7 +1,8 @@
 internal import Foundation
 
 /// A participant in a registration's life besides its handler: an async handler's task, a message
-/// type, a sequence's buffer, or the closure in a foreign center. Most registrations have no hook.
+/// type, a sequence's buffer, the closure in a foreign center, or the work of an owner. Most
+/// registrations have no hook.
 ///
 /// SAFETY: subclasses protect their fields.
 class RegistrationHook: @unchecked Sendable {
@@ -33,8 +34,8 @@ class RegistrationHook: @unchecked Sendable {
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}
 
-    /// The name of the part that takes the deliveries in place of the target; `nil` without such a
-    /// part.
+    /// What an audit shows in place of the target: the name of a sequence, or of an owner's work;
+    /// `nil` for other hooks.
     var targetDescription: String? { nil }
 
     typealias Counts = (pending: Int, drops: DropCounts)

@@ -22,7 +22,7 @@ final class WaitingCount: Sendable {
 /// observer's target. The posting thread takes no blocks, and is `nil` in both.
 ///
 /// Each subclass puts blocks on one kind of queue, whose order is the order of the deliveries (D4).
-/// `AsyncHandler` alone has a list of blocks of its own.
+/// `AsyncHandlerTarget` and `ThreadLoop.Line` keep a list of the blocks, too.
 /// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
     /// Whether a post on the target calls the handler there.
@@ -52,7 +52,7 @@ class BoundTarget: @unchecked Sendable {
 
     /// The identity of the queue. Targets of one place may share a block, so parameters of
     /// `schedule` belong to the place.
-    private final let queue: ObjectIdentifier
+    private final let queueIdentity: ObjectIdentifier
     final let order: DeliveryOrder
     /// Whether one block calls all observers of a post here, one after the other. Otherwise each
     /// observer has blocks of its own.
@@ -60,10 +60,10 @@ class BoundTarget: @unchecked Sendable {
     final let inlineRule: InlineRule
 
     init(
-        place: ObjectIdentifier, order: DeliveryOrder, sharesBlocks: Bool,
+        queue: ObjectIdentifier, order: DeliveryOrder, sharesBlocks: Bool,
         _ inlineRule: InlineRule = .never
     ) {
-        queue = place
+        queueIdentity = queue
         self.order = order
         self.sharesBlocks = sharesBlocks
         self.inlineRule = inlineRule
@@ -71,10 +71,10 @@ class BoundTarget: @unchecked Sendable {
 
     /// A queue that keeps the places of its blocks.
     init(
-        place: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false,
+        queue: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false,
         _ inlineRule: InlineRule = .never
     ) {
-        queue = place
+        queueIdentity = queue
         order = BoundTarget.order(isConcurrent: isConcurrent, isBatching: isBatching)
         sharesBlocks = !isConcurrent
         self.inlineRule = inlineRule
@@ -115,12 +115,12 @@ class BoundTarget: @unchecked Sendable {
     /// `nil` for `.never`. Called under the lock of the pending deliveries, too.
     func waiting(in center: CenterCore) -> WaitingCount? { nil }
 
-    final var place: Place { Place(queue: queue, kind: ObjectIdentifier(type(of: self))) }
+    final var place: Place { Place(queue: queueIdentity, kind: ObjectIdentifier(type(of: self))) }
 
     /// Whether the blocks of both run in one place.
     @inline(__always)
     final func hasPlace(of other: BoundTarget) -> Bool {
-        queue == other.queue && type(of: self) == type(of: other)
+        queueIdentity == other.queueIdentity && type(of: self) == type(of: other)
     }
 
     /// Whether one block may call observers on both.

@@ -22,7 +22,7 @@ final class CustomTarget: BoundTarget, @unchecked Sendable {
 
     init(_ scheduler: any DeliveryScheduler, isBatching: Bool = false) {
         self.scheduler = scheduler
-        super.init(place: ObjectIdentifier(scheduler), isBatching: isBatching)
+        super.init(queue: ObjectIdentifier(scheduler), isBatching: isBatching)
     }
 
     override var description: String { "custom \(type(of: scheduler))" }

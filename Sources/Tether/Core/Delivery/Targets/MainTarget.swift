@@ -45,7 +45,7 @@ enum MainQueue {
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
     init(_ inlineRule: InlineRule = .unlessPending, isBatching: Bool = false) {
         super.init(
-            place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, inlineRule)
+            queue: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, inlineRule)
     }
 
     override var description: String {

@@ -8,7 +8,7 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
     init(_ queue: DispatchQueue, isConcurrent: Bool, isBatching: Bool) {
         self.queue = queue
         super.init(
-            place: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
+            queue: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
     }
 
     override func schedule(_ block: __owned Block) { queue.async { block.run() } }
@@ -34,7 +34,7 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     init(_ queue: OperationQueue, isBatching: Bool) {
         self.queue = queue
         super.init(
-            place: ObjectIdentifier(queue), isConcurrent: queue.maxConcurrentOperationCount != 1,
+            queue: ObjectIdentifier(queue), isConcurrent: queue.maxConcurrentOperationCount != 1,
             isBatching: isBatching)
     }
 

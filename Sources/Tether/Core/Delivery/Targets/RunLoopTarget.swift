@@ -105,7 +105,9 @@ final class ThreadLoop: Sendable {
 
     // MARK: Finding one
 
-    /// The loops of threads that made themselves known, by the identities of the threads.
+    /// The loops of threads that made themselves known, by the identities of the threads, until
+    /// their exits. Where an exit is not seen (see `ThreadRecord`), a later `Thread` at the address
+    /// is taken for the exited one.
     private static let ofThreads = Locked<[ObjectIdentifier: ThreadLoop]>([:])
 
     private static let main: ThreadLoop = {
@@ -268,7 +270,7 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
         if isAttached {
             thread.attach(to: line)
         }
-        super.init(place: ObjectIdentifier(line), .unlessPending)
+        super.init(queue: ObjectIdentifier(line), .unlessPending)
     }
 
     deinit { if isAttached { thread.detach(from: line) } }

@@ -5,7 +5,7 @@
 /// task awaits the handler's call before the next block runs.
 /// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there
 /// is one at a time, reads or writes `requestedRun`.
-final class AsyncHandler: BoundTarget, @unchecked Sendable {
+final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
         /// The running task.
@@ -21,10 +21,10 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
     init(on actor: (any Actor)?) {
         self.actor = actor
         // Each block takes the oldest delivery, and only one, because the task performs one call
-        // for each block. Each observer has its own target and its own blocks, so the place is of
+        // for each block. Each observer has its own target and its own blocks, so the queue is of
         // no consequence.
         super.init(
-            place: ObjectIdentifier(AsyncHandler.self), order: .unplaced, sharesBlocks: false)
+            queue: ObjectIdentifier(AsyncHandlerTarget.self), order: .unplaced, sharesBlocks: false)
     }
 
     override var description: String { "task" }
@@ -62,10 +62,10 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
 
 /// SAFETY: `reference` is set before the registration is published, and is constant afterwards.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
-    private let handler: AsyncHandler
+    private let handler: AsyncHandlerTarget
     private var reference: Unowned<Registration>?
 
-    init(on actor: (any Actor)?) { handler = AsyncHandler(on: actor) }
+    init(on actor: (any Actor)?) { handler = AsyncHandlerTarget(on: actor) }
 
     var target: DeliveryTarget { DeliveryTarget(handler) }
 
@@ -92,6 +92,6 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     /// or the call itself has ended the registration.
     override func ended(_ registration: Registration) {
         let hasEndedItself = AsyncRun.isCurrent(for: registration.address)
-        if !registration.isCompleted, !hasEndedItself { handler.cancel() }
+        if !registration.letsCallsGoOn, !hasEndedItself { handler.cancel() }
     }
 }
