@@ -93,8 +93,10 @@ final class AsyncRun: Chained, @unchecked Sendable {
             return calls.remove(self)
         }
         withExtendedLifetime(removed) {}
-        if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) }
+        // Before a waiter goes on: the captures may be released here (R8). The address stays taken,
+        // because a waiter has a reference to the registration's memory.
         registration = nil
+        if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) }
     }
 
     /// The calls under way around the current task, the nearest first.

@@ -278,10 +278,9 @@ final class ReferenceObserver: Counted {
     /// D2: a block was cancelled before it began. R7: a dropped delivery uses a `once` observer up.
     func cancel(_ delivery: ReferenceDelivery) {
         guard !hasEnded, let target else { return }
-        let begunBlocks = call?.blocked.count ?? 0
-        let lost = target.lost(at: delivery, begunBlocks: begunBlocks).filter { lost in
-            call?.due.contains { $0 === lost } != true
-        }
+        // A block that makes all that waits makes what waited when it began (D7).
+        let begun = target.kind == .batching ? call?.due ?? [] : []
+        let lost = target.lost(at: delivery).filter { lost in !begun.contains { $0 === lost } }
         guard !lost.isEmpty else { return }
         for delivery in lost { delivery.leave(target, as: .made) }
         dropped += lost.count

@@ -3,8 +3,8 @@ final class ReferenceDelivery {
     let observer: ReferenceObserver
     let notification: ReferenceNotification
     private(set) var stage = Stage.pending
-    /// Whether another block may make it before its own block does (D4). True when its own block
-    /// has begun, or on a concurrent target a later one.
+    /// Whether another block may make it before its own block does (D4): its own block has begun,
+    /// or a switch put it here.
     fileprivate(set) var placeHasCome = false
     /// The deliveries to the observer that waited on the target when this one came.
     fileprivate var earlier: [ReferenceDelivery] = []
@@ -123,7 +123,7 @@ final class ReferenceTarget {
     /// D6: adds a delivery that has come from another target. Nothing is reordered for one
     /// observer, so on a serial target no later delivery overtakes it.
     func takeMoved(_ delivery: ReferenceDelivery) {
-        delivery.placeHasCome = kind != .concurrent
+        delivery.placeHasCome = true
         take(delivery)
     }
 
@@ -141,10 +141,10 @@ final class ReferenceTarget {
         switch kind {
         case .batching: return pending
         case .concurrent:
-            // No delivery before its place, and in posting order. A block has reached the places of
-            // the earlier deliveries, also if its own delivery was dropped.
-            for reached in delivery.earlier + [delivery] { reached.placeHasCome = true }
-            return Array(pending.filter(\.placeHasCome).prefix(1))
+            // In posting order, and none before its place. What follows the block finds the earlier
+            // deliveries made, also if the block's own was dropped.
+            let reached = delivery.earlier + [delivery]
+            return pending.filter { due in reached.contains { $0 === due } }
         case .serial, .immediate, .loop:
             // The earlier of two posts is handled first, also if its block has begun and waits for
             // a handler that runs the loop.
@@ -154,25 +154,9 @@ final class ReferenceTarget {
     }
 
     /// The deliveries that are dropped with a block that was cancelled before it began (D2).
-    /// `begunBlocks`: how many of the observer's blocks have begun and wait for its handler.
-    func lost(at delivery: ReferenceDelivery, begunBlocks: Int) -> [ReferenceDelivery] {
-        let pending = deliveries(of: delivery.observer)
-        if kind == .batching { return pending }
-        switch delivery.stage {
-        case .pending: return [delivery]
-        case .dropped: return []
-        case .made:
-            // A bound may have dropped deliveries whose blocks are left for others (D8).
-            let blocksLeft = begunBlocks + blocksToCome(for: delivery.observer)
-            guard pending.count > blocksLeft else { return [] }
-            return Array(pending.filter(\.placeHasCome).prefix(1))
-        }
-    }
-
-    private func blocksToCome(for observer: ReferenceObserver) -> Int {
-        (announced + waiting).count { block in
-            block.deliveries.contains { $0.observer === observer }
-        }
+    func lost(at delivery: ReferenceDelivery) -> [ReferenceDelivery] {
+        if kind == .batching { return deliveries(of: delivery.observer) }
+        return delivery.stage == .pending ? [delivery] : []
     }
 
     // MARK: Running

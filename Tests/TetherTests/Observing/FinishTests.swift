@@ -100,6 +100,40 @@ import Testing
         token.drop()
     }
 
+    /// Nothing is pending, and nobody need wait for the caller's own handler.
+    @Test func `R11 D1 a handler inside a post that finishes its own observer ends it at once`() {
+        let (center, log, token) = (center, log, Box<NotificationObserver?>())
+        token.set(
+            center.observe(.sample) { note in
+                log.add("\(note.number)")
+                log.add("\(token.value?.finish() ?? .wouldDeadlock)")
+                log.add("\(token.value?.isActive ?? true)")
+            })
+        center.post(.sample, numbers: 1...2)
+        #expect(log.entries == ["1", "finished", "false"])
+        token.drop()
+    }
+
+    @Test func `R11 R8 an async handler's captures are released before finish returns`() async {
+        let (center, log) = (center, log)
+        let token = observe(
+            capturing: Ending { [log] in
+                usleep(20_000)
+                log.add("released")
+            })
+        center.post(.sample)
+        await token.finish()
+        log.add("finished")
+        #expect(log.entries == ["called", "released", "finished"])
+    }
+
+    private func observe(capturing captured: Ending) -> NotificationObserver {
+        center.observe(.sample) { [log] _ async in
+            captured.touch()
+            log.add("called")
+        }
+    }
+
     @Test func `R11 no handler runs after finish has returned, also beside posts`() throws {
         let queue = DispatchQueue(label: "FinishTests.race", attributes: .concurrent)
         let late = Counter()

@@ -16,10 +16,11 @@ final class ManualExecutor: SerialExecutor {
         arrivals.signal()
     }
 
-    /// Waits for a job, and runs it. A task reaches its actor's executor by way of another thread.
-    func runNext(sourceLocation: SourceLocation = #_sourceLocation) {
+    /// Waits for a job, and runs the oldest, or the newest, as an actor may that has a job of a
+    /// higher priority. A task reaches its actor's executor by way of another thread.
+    func runNext(newest: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) {
         guard arrives(sourceLocation) else { return }
-        let job = jobs.withLock { $0.removeFirst() }
+        let job = jobs.withLock { newest ? $0.removeLast() : $0.removeFirst() }
         unsafe job.runSynchronously(on: asUnownedSerialExecutor())
     }
 

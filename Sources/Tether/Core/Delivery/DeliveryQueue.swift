@@ -11,25 +11,28 @@ internal import Synchronization
 /// | Order | Block n delivers | Block n, never run, drops |
 /// |---|---|---|
 /// | `serial` | the late deliveries before n, then n | n |
-/// | `concurrent` | the oldest up to the greatest begun number | n; or one that has no block |
+/// | `concurrent` | all up to n | n |
+/// | `prioritized` | all up to n, and those that have no block | one that has no block |
 /// | `unplaced` | the oldest | one that has no block |
 /// | `batch` | all that are pending when it begins | all from n on |
 ///
 /// - *Late* is a delivery whose own block may run behind the blocks of later posts: its block was
 ///   submitted by a switch or an unmuting, or has begun and waits: for another observer, in a
 ///   nested run of a run loop, or for the return of the observer's handler.
-/// - On a concurrent target blocks begin in any order. The oldest delivery keeps posting order. The
-///   limit keeps each delivery behind its own place in the queue, which may be behind a barrier.
-/// - If more deliveries are pending than blocks wait, the surplus has no block. So a block whose
-///   delivery another block has made drops one, and a block whose delivery the bound dropped drops
-///   none.
+/// - On a concurrent target, and on an actor, blocks begin in any order. Whatever follows block n
+///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made. None
+///   is made before its own place, which may be behind a barrier.
+/// - *Has no block*: if more deliveries are pending than blocks wait, it is the oldest.
 enum DeliveryOrder: Sendable {
     /// The target runs its blocks one by one, in order.
     case serial
     /// The target may run several blocks at the same time, in any order.
     case concurrent
-    /// Blocks are jobs of tasks: they begin in an order of priorities, and have no place among
-    /// other work. A delivery needs a block only if no block is to spare.
+    /// Blocks are jobs of an actor, which begin in an order of priorities. With a bound, a delivery
+    /// needs a block only if no block is to spare.
+    case prioritized
+    /// Blocks have no place among other work, and each makes one delivery. A delivery needs a block
+    /// only if no block is to spare.
     case unplaced
     /// At most one block of the observer waits on the target.
     case batch
@@ -67,6 +70,8 @@ struct DeliveryQueue: Sendable {
         let number: UInt64
         /// With batching: the number behind the deliveries of this block.
         fileprivate var endOfBatch = UInt64.max
+        /// Whether the block no longer counts among those that wait.
+        fileprivate var hasBegun = false
         /// Whether the block has taken its last delivery.
         fileprivate(set) var isOver = false
 
@@ -97,11 +102,9 @@ struct DeliveryQueue: Sendable {
     private(set) var count = 0
     private var lateCount = 0
     private var firstOnTarget: UInt64 = 1
-    /// With `concurrent` and `unplaced`: the number of blocks that wait on the present target. Not
+    /// With `prioritized` and `unplaced`: the number of blocks that wait on the present target. Not
     /// `PendingDeliveries.State.waitingBlocks`, which counts on all targets so far.
     private var blockCount = 0
-    /// With `concurrent`: the greatest number of a block that has begun.
-    private var greatestBegun: UInt64 = 0
     /// With `batch`: the number of the block that waits.
     private var waitingBlock: UInt64?
 
@@ -137,6 +140,8 @@ struct DeliveryQueue: Sendable {
     private var needsBlock: Bool {
         switch order {
         case .serial, .concurrent: true
+        // A block to spare may have a lower priority than the post. A bound bounds the blocks (D8).
+        case .prioritized: bound.limit == .max || blockCount < count
         case .unplaced: blockCount < count
         case .batch: waitingBlock == nil
         }
@@ -144,8 +149,8 @@ struct DeliveryQueue: Sendable {
 
     private mutating func countBlock(_ number: UInt64) {
         switch order {
-        case .serial: break
-        case .concurrent, .unplaced: blockCount += 1
+        case .serial, .concurrent: break
+        case .prioritized, .unplaced: blockCount += 1
         case .batch: waitingBlock = number
         }
     }
@@ -218,10 +223,19 @@ struct DeliveryQueue: Sendable {
             turn.isOver = true
             return remove(turn.number)
         case .concurrent:
-            blockCount -= 1
-            greatestBegun = max(greatestBegun, turn.number)
-            turn.isOver = true
-            return removeOldestOfBegunBlocks()
+            guard first <= turn.number else { return nil }
+            let delivery = remove(first)
+            turn.isOver = first > turn.number
+            return delivery
+        case .prioritized:
+            if !turn.hasBegun {
+                turn.hasBegun = true
+                blockCount -= 1
+            }
+            guard first <= turn.number || count > blockCount else { return nil }
+            let delivery = remove(first)
+            turn.isOver = first > turn.number && count <= blockCount
+            return delivery
         case .unplaced:
             blockCount -= 1
             turn.isOver = true
@@ -244,16 +258,9 @@ struct DeliveryQueue: Sendable {
         guard isCurrent(number) else { return [] }
         defer { checkInvariants() }
         switch order {
-        case .serial:
+        case .serial, .concurrent:
             return list(remove(number))
-        case .concurrent:
-            blockCount -= 1
-            if let own = remove(number) {
-                return [own]
-            }
-            guard count > blockCount else { return [] }
-            return list(removeOldestOfBegunBlocks())
-        case .unplaced:
+        case .prioritized, .unplaced:
             blockCount -= 1
             guard count > blockCount else { return [] }
             return list(remove(first))
@@ -272,11 +279,6 @@ struct DeliveryQueue: Sendable {
         lateCount = 0
         checkInvariants()
         return all
-    }
-
-    private mutating func removeOldestOfBegunBlocks() -> Delivery? {
-        guard first <= greatestBegun else { return nil }
-        return remove(first)
     }
 
     private func firstLate(before number: UInt64) -> UInt64? {
@@ -380,7 +382,7 @@ struct DeliveryQueue: Sendable {
         if let waitingBlock {
             assert(order == .batch && isCurrent(waitingBlock))
         }
-        if order == .concurrent || order == .unplaced {
+        if order == .prioritized || order == .unplaced {
             assert(blockCount >= count, "a delivery without a block is never made")
         }
         #endif

@@ -3,6 +3,12 @@ import Testing
 
 @testable import Tether
 
+extension DeliveryOrder {
+    fileprivate static let all: [DeliveryOrder] = [
+        .serial, .concurrent, .prioritized, .unplaced, .batch,
+    ]
+}
+
 /// The pending deliveries of an observer, as a value, without targets and locks.
 @Suite struct DeliveryQueueTests {
     private static func delivery(_ number: Int) -> DeliveryQueue.Delivery {
@@ -83,38 +89,45 @@ import Testing
         #expect(subject.run(1) == [1])
     }
 
-    @Test func `D4 a concurrent block delivers the oldest, and none behind its own place`() {
+    @Test func `D4 a concurrent block delivers all up to its own place, and none behind`() {
         var subject = Subject(.concurrent)
-        subject.post(3)
+        subject.post(4)
         #expect(subject.cancel(2) == [2])
-        #expect(subject.run(1) == [1])
-        #expect(subject.run(3) == [3])
-        subject.queue = DeliveryQueue(.concurrent)
+        #expect(subject.run(3) == [1, 3], "what follows block 3 is behind post 1, too")
+        #expect(subject.run(1) == [])
+        #expect(subject.run(4) == [4])
+    }
+
+    @Test func `D4 D8 a concurrent block whose delivery a bound dropped makes no later one`() {
+        var subject = Subject(.concurrent)
         subject.post(3)
         #expect(subject.queue.setBound(.newest(2)).count == 1)
         #expect(subject.run(1) == [], "block 1 may be before a barrier")
-        #expect(subject.run(3) == [5])
-        #expect(subject.run(2) == [6])
+        #expect(subject.cancel(2) == [2])
+        #expect(subject.run(3) == [3])
     }
 
-    @Test func `D2 a cancelled concurrent block drops what it has left without a block`() {
-        var subject = Subject(.concurrent)
-        subject.post(3)
-        #expect(subject.run(3) == [1])
-        #expect(subject.cancel(1) == [2], "block 3 has made the delivery of block 1")
-        #expect(subject.run(2) == [3])
-    }
-
-    @Test func `D2 D8 a cancelled concurrent block whose delivery a bound dropped drops nothing`() {
+    @Test func `D2 D8 a cancelled concurrent block drops the delivery of its own post alone`() {
         var subject = Subject(.concurrent)
         subject.post(3)
         #expect(subject.queue.setBound(.newest(2)).count == 1)
-        #expect(subject.run(3) == [2])
-        #expect(subject.cancel(1) == [])
-        #expect(subject.run(2) == [3])
+        #expect(subject.cancel(1) == [], "the bound has dropped it")
+        #expect(subject.run(3) == [2, 3])
+        #expect(subject.cancel(2) == [], "block 3 has made it")
     }
 
-    @Test(arguments: [DeliveryOrder.serial, .concurrent, .unplaced, .batch])
+    @Test func `P2 a block of an actor delivers all up to its own post, in any order of blocks`() {
+        var subject = Subject(.prioritized)
+        subject.post(4)
+        #expect(subject.run(3) == [1, 2, 3])
+        #expect(subject.run(1) == [])
+        subject.post()
+        #expect(subject.run(5) == [4, 5], "block 2 may have a lower priority")
+        #expect(subject.run(2) == [])
+        #expect(subject.run(4) == [])
+    }
+
+    @Test(arguments: DeliveryOrder.all)
     func `D2 D6 a cancelled block on an earlier target drops nothing`(order: DeliveryOrder) {
         var subject = Subject(order)
         subject.post(2)
@@ -124,8 +137,9 @@ import Testing
         #expect(subject.blocks.flatMap { subject.run($0) } == [1, 2])
     }
 
-    @Test func `D8 a bounded unplaced order has one block for each delivery`() {
-        var subject = Subject(.unplaced)
+    @Test(arguments: [DeliveryOrder.prioritized, .unplaced])
+    func `D8 a bounded order of tasks has one block for each delivery`(order: DeliveryOrder) {
+        var subject = Subject(order)
         _ = subject.queue.setBound(.newest(2))
         subject.post(100)
         #expect(subject.blocks == [1, 2])
@@ -160,7 +174,7 @@ import Testing
 
     /// A random run of each order: everything is delivered or dropped once, and a concurrent order
     /// is posting order.
-    @Test(arguments: [DeliveryOrder.serial, .concurrent, .unplaced, .batch])
+    @Test(arguments: DeliveryOrder.all)
     func `D4 D6 D8 random runs lose nothing and leave nothing`(order: DeliveryOrder) {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<300 {

@@ -33,6 +33,23 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `P2 D4 a job that overtakes earlier ones makes their deliveries, before its own`() {
+        let owner = recorder()
+        let token = center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in
+            owner.record("\(note.number)")
+        }
+        center.post(.sample, numbers: 1...3)
+        executor.runNext(newest: true)
+        #expect(log.entries == ["1", "2", "3"])
+        center.post(.sample, number: 4)
+        executor.runNext(newest: true)
+        #expect(log.entries == ["1", "2", "3", "4"])
+        for _ in 0..<2 { executor.runNext() }
+        #expect(log.entries.count == 4)
+        withExtendedLifetime(token) {}
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `P2 O2 O3 an actor's observers do not retain it, and end before its deinit`() {
         let (center, log) = (center, log)
         let owner = Box<Recorder?>()

@@ -7,7 +7,7 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
 
     init(_ actor: Owner) {
         reference = ObjectReference(actor)
-        super.init(queue: ObjectIdentifier(actor), order: .unplaced, sharesBlocks: true)
+        super.init(queue: ObjectIdentifier(actor), order: .prioritized, sharesBlocks: true)
     }
 
     override var description: String { "actor \(Owner.self)" }

@@ -225,12 +225,15 @@ final class ThreadLoop: Sendable {
     /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is
     /// dropped after the exit.
     fileprivate func schedule(_ block: __owned Block, on line: Line) {
-        let (isClosed, loop) = state.withLock { state in
-            if !state.isClosed { line.blocks.append(block) }
-            return (state.isClosed, state.loop)
+        let isClosed = state.withLock { state in
+            if state.isClosed { return true }
+            line.blocks.append(block)
+            // Under the lock, so the loop's blocks are in the order of these: what the caller puts
+            // on the loop afterwards comes behind the block.
+            if let loop = state.loop { perform(line, on: loop) }
+            return false
         }
-        if isClosed { return block.drop() }
-        if let loop { perform(line, on: loop) }
+        if isClosed { block.drop() }
     }
 
     private func perform(_ line: Line, on loop: Loop) {
