@@ -8,8 +8,8 @@
 /// The function first waits for deliveries pending when the body returns. The calling thread waits;
 /// the main thread runs its run loop meanwhile. In a turn of the main queue, such as a main-actor
 /// function called by a task, deliveries to `.main` cannot run before the return; and in as many
-/// tasks as processors at a time, no other task can: write `await` there. The function needs no framework for tests. In tests, `verifyNoLeaks` of
-/// `TetherVerification` fails the test.
+/// tasks as processors at a time, no other task can: write `await` there. The function needs no
+/// framework for tests. In tests, `verifyNoLeaks` of `TetherVerification` fails the test.
 /// - Parameters:
 ///   - limits: The longest waits for deliveries and for releases, and the longest search for
 ///     holders.

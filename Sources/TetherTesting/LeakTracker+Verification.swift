@@ -97,7 +97,8 @@ extension LeakTracker {
             waitGroup.wait(until: deadline, runningLoop: runsLoop)
             isLate = DispatchTime.now() >= deadline
         }
-        let blocksTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+        let blocksTask = isInTask && !Thread.isMainThread
         let unfinished = isLate ? unfinished(blocksTask: blocksTask) : []
         if unfinished.isEmpty, let waitGroup = makeReleaseWait() {
             waitGroup.wait(until: .after(limits.releaseWait), runningLoop: runsLoop)
@@ -126,8 +127,8 @@ extension LeakTracker {
         return waitGroup.isEmpty ? nil : waitGroup
     }
 
-    /// The findings about what is not finished. `blocksTask` says whether the wait was in a task,
-    /// and blocked its thread.
+    /// The findings about what is not finished. `blocksTask` says whether the wait blocked a thread
+    /// of Swift's tasks.
     private func unfinished(blocksTask: Bool) -> [Finding] {
         awaitedRegistrations().compactMap { $0.unfinished(blocksTask: blocksTask) }
     }

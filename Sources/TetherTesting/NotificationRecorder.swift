@@ -112,8 +112,9 @@ public final class NotificationRecorder: @unchecked Sendable {
     ///
     /// On the main thread, or for a recorder with a run loop target, the run loop of this thread
     /// runs meanwhile, so that deliveries to the thread can run. In a turn of the main queue, such
-    /// as a test on the main actor, deliveries to `.main` cannot run before the return; and in as many
-    /// tasks as processors at a time, no async handler can: make the test async, and write `await`.
+    /// as a test on the main actor, deliveries to `.main` cannot run before the return; and in as
+    /// many tasks as processors at a time, no async handler can: make the test async, and write
+    /// `await`.
     @available(
         *, noasync,
         message: "Write 'await' before the call, which then suspends instead of blocking."

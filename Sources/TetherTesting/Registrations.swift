@@ -108,8 +108,8 @@ enum Registrations {
             }
         }
         current?.add(registration, owner: owner)
-        // If the registration ended meanwhile, the event of its end found nothing to remove. Nor did
-        // a scope that closed meanwhile.
+        // If the registration ended meanwhile, the event of its end found nothing to remove. Nor
+        // did a scope that closed meanwhile.
         if !registration.isActive { end(registration.id) }
         if current?.isClosed == true { forget([registration]) }
     }

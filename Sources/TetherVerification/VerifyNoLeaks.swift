@@ -16,9 +16,9 @@ public import TetherTesting
 /// Verifies as `.verifiesNoLeaks` does. A body that throws is not verified. The calling thread
 /// waits. The main thread, as in a test of XCTest, runs its run loop meanwhile, so that deliveries
 /// to `.main` can run. In a turn of the main queue, such as a `@MainActor` test of Swift Testing,
-/// such deliveries cannot run: if one is pending, the failure says so after the limit. Nor may tasks
-/// and async handlers run if as many tests as processors block so at a time. Make such a test async,
-/// and write `await`.
+/// such deliveries cannot run: if one is pending, the failure says so after the limit. Nor may
+/// tasks and async handlers run if as many tests as processors block so at a time. Make such a test
+/// async, and write `await`.
 /// - Parameters:
 ///   - limits: The longest waits for deliveries and for releases, and the longest search for
 ///     holders.

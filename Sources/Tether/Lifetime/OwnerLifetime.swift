@@ -32,8 +32,8 @@ public enum OwnerLifetime {
     /// The callbacks for the ends of watched objects. The thread of each end calls them.
     /// SAFETY: plain functions, which stay as long as the process.
     @safe struct Listener: Sendable {
-        /// Called before an object's `deinit`, or on Apple platforms after it. The result is passed to `didEnd`; after `nil`,
-        /// `didEnd` is not called.
+        /// Called before an object's `deinit`, or on Apple platforms after it. The result is passed
+        /// to `didEnd`; after `nil`, `didEnd` is not called.
         let willEnd: @convention(c) (_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
         /// Called after the deallocating function has returned, or on Apple platforms at once after
         /// `willEnd`.

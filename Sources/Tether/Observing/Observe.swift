@@ -225,9 +225,9 @@ extension NotifyingCenter {
     /// center.observe(.modelDidClose, owner: index) { $0.close($1) }
     /// ```
     ///
-    /// *Delivery*: on the actor, with any executor, in posting order; posts of one priority also
-    /// across all observers isolated to the actor. The actor's own posts are delivered later, too. A post makes one task for all
-    /// observers on the actor.
+    /// *Delivery*: on the actor, with any executor, in posting order for each observer; while no
+    /// post of another priority waits, also across all observers isolated to the actor. The actor's
+    /// own posts are delivered later, too. A post makes one task for all observers on the actor.
     ///
     /// The owner is retained only while a notification waits for the actor or the handler runs.
     /// Notifications posted before the release of the last other reference are delivered. With a

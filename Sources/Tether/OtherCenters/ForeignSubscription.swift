@@ -129,7 +129,7 @@ final class ForeignCenters: Sendable {
         let identity = ObjectIdentifier(center)
         // Before the lock, because a weak reference calls a method of the center's class (R6).
         let reference = isBeingDeinitialised(center) ? nil : ObjectReference<AnyObject>(center)
-        let ended = endedEntry(at: identity)
+        let ended = earlierEntry(at: center)
         let (core, replaced) = entries.withLock { entries in
             if let known = entries[identity], known.core !== ended?.core {
                 entries[identity]?.uses += 1
@@ -145,12 +145,15 @@ final class ForeignCenters: Sendable {
         return core
     }
 
-    /// The entry of an earlier center at an address, which had observers at its end. It stays until
-    /// the center's closures are released, perhaps by a post on another thread.
-    private func endedEntry(at identity: ObjectIdentifier) -> Entry? {
-        let entry = entries.withLock { $0[identity] }
-        // Without the lock, as in `core(of:)`.
-        return entry?.center.hasEnded == true ? entry : nil
+    /// The entry of an earlier center at the address of a center. The earlier one had observers at
+    /// its end, and its entry stays until its closures are released, perhaps by a post on another
+    /// thread.
+    private func earlierEntry(at center: any NotifyingCenter) -> Entry? {
+        let entry = entries.withLock { $0[ObjectIdentifier(center)] }
+        // Without the lock, as in `core(of:)`. The entry of a center that is being deinitialised is
+        // its own.
+        guard let entry, entry.center.hasEnded, !isBeingDeinitialised(center) else { return nil }
+        return entry
     }
 
     /// Has no effect for a core beside a center of Tether's, or beside a center that was being
@@ -168,9 +171,9 @@ final class ForeignCenters: Sendable {
 
     /// The core of a center with observers, which the caller retains.
     func knownCore(of center: any NotifyingCenter) -> CenterCore? {
-        let entry = entries.withLock { $0[ObjectIdentifier(center)] }
-        // The entry of an earlier center at the address is not this center's.
-        return entry?.center.hasEnded == true ? nil : entry?.core
+        let earlier = earlierEntry(at: center)
+        let core = entries.withLock { $0[ObjectIdentifier(center)]?.core }
+        return core === earlier?.core ? nil : core
     }
 
     /// The cores of all foreign centers with observers.

@@ -19,10 +19,10 @@ extension AsyncSequence where Self: Sendable {
     ///
     /// *The owner* is retained for each call, and not while the loop waits for the next element.
     /// The sequence must not capture it, as in `stream.map { self.shown($0) }`: such an owner never
-    /// ends. When it ends, the loop is cancelled, as a task of `Task(owner:)` is, and no further call
-    /// begins. An async call under way keeps its owner until the return. A synchronous or async
-    /// handler without an actor may receive an owner that is not `Sendable` on another thread; the
-    /// caller answers for that, as with `observe` of a center.
+    /// ends. When it ends, the loop is cancelled, as a task of `Task(owner:)` is, and no further
+    /// call begins. An async call under way keeps its owner until the return. A synchronous or
+    /// async handler without an actor may receive an owner that is not `Sendable` on another
+    /// thread; the caller answers for that, as with `observe` of a center.
     ///
     /// *The end*: the loop ends with the owner, with the sequence, with `cancel()` of the result,
     /// or with an error of the sequence, which the result throws. A sequence that ignores

@@ -54,6 +54,8 @@ public final class PostingQueue: Sendable {
         var hold: RunLoopHold?
         /// Whether blocks are scheduled on the dispatch queue.
         var isScheduled = false
+        /// Whether a block on the main queue will remove the hold.
+        var isRemovalScheduled = false
         var isClosed = false
     }
 
@@ -278,8 +280,7 @@ public final class PostingQueue: Sendable {
         switch clock {
         case .loop(let loop, let thread):
             CFRunLoopWakeUp(loop)
-            // The main queue posts if the main thread runs no loop, or if the running loop ends.
-            if thread == nil { schedule(on: .main) }
+            if thread == nil, CFRunLoopCopyCurrentMode(loop) == nil { schedule(on: .main) }
         case .queue(let queue): schedule(on: queue)
         }
     }
@@ -296,6 +297,8 @@ public final class PostingQueue: Sendable {
         state.hold = RunLoopHold(loop, in: modes, observing: activities) { [self] in
             guard let isOpen = openModes() else { return }
             post($0 == RunLoopHold.beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
+            // What the handlers have enqueued. The main thread may never run a loop again.
+            if $0 == RunLoopHold.exit, thread == nil { schedule(on: .main) }
         }
     }
 
@@ -313,9 +316,15 @@ public final class PostingQueue: Sendable {
         if state.isClosed || isOnOwnThread {
             hold.invalidate()
             state.hold = nil
-        } else if thread == nil {
+        } else if thread == nil, !state.isRemovalScheduled {
             // The main thread may run no loop that could be woken.
-            DispatchQueue.main.async { [self] in change { _ in PostingBacklog.Removed() } }
+            state.isRemovalScheduled = true
+            DispatchQueue.main.async { [self] in
+                change { state in
+                    state.isRemovalScheduled = false
+                    return PostingBacklog.Removed()
+                }
+            }
         }
         CFRunLoopWakeUp(loop)
     }

@@ -80,22 +80,22 @@ final class AsyncRun: Chained, @unchecked Sendable {
     func perform(on actor: isolated (any Actor)?) async {
         await AsyncRun.$current.withValue(self) {
             await work?(actor)
-            // A `deinit` that waits for the observer is part of the call.
             work = nil
+            end()
         }
-        end()
     }
 
     /// Ends the call. Called once, by its task.
     func end() {
+        // A `deinit` that runs here is part of the call, which others wait for (R8). The reference
+        // keeps the address from other registrations.
+        let memory = registration.map { Unowned<AnyObject>($0) }
+        registration = nil
         let removed = AsyncRun.underWay.withLock { calls in
             isUnderWay = false
             return calls.remove(self)
         }
-        withExtendedLifetime(removed) {}
-        // Before a waiter goes on: the captures may be released here (R8). The address stays taken,
-        // because a waiter has a reference to the registration's memory.
-        registration = nil
+        withExtendedLifetime((removed, memory)) {}
         if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) }
     }
 

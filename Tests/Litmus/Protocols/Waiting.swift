@@ -84,8 +84,8 @@ struct Waiting: Modelled {
         }
     }
 
-    /// The part of `HandlerWait.add` and `HandlerWait.handlerReturned` that finds a wait to be over,
-    /// where others end the registration, as during a `finish()`.
+    /// The part of `HandlerWait.add` and `HandlerWait.handlerReturned` that finds a wait to be
+    /// over, where others end the registration, as during a `finish()`.
     func look(_ fenceBetween: () -> Void) {
         var end = Value(0)
         if readsEndFirst { end = state.load(.sequentiallyConsistent) }

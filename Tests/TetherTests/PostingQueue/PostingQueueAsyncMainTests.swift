@@ -45,7 +45,8 @@ import Tether
                 let queue = PostingQueue(notificationCenter: ObserverCenter())
                 OwnerLifetime.whenEnded(queue) { isFreed.open() }
                 Thread.detachNewThread {
-                    // The main queue does not post in this mode, so it has no block that would look.
+                    // The main queue does not post in this mode, so it has no block that would
+                    // look.
                     queue.enqueue(
                         .labelled("removed"), postingStyle: .asap,
                         forModes: [RunLoop.Mode("custom")])

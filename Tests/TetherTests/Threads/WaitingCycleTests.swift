@@ -72,6 +72,46 @@ import Testing
         _ = await (one.cancelAndWait(), two.cancelAndWait())
     }
 
+    /// The release of an async handler's captures is part of the call.
+    @Test
+    func `R2 R8 a deinit that waits in a ring, as an async handler's captures end, is refused`()
+        async
+    {
+        let (center, results, ended) = (ObserverCenter(), Log<Result>(), AsyncGate())
+        let (begun, mayReturn, other) = (Latch(), AsyncGate(), Box<NotificationObserver?>(nil))
+        let token = observe(
+            .sample, of: center, begun, mayReturn,
+            capturing: Ending {
+                results.add(other.value?.cancelAndWait() ?? .finished)
+            })
+        other.set(
+            center.observe(.other) { _ in
+                results.add(token.cancelAndWait())
+                ended.open()
+            })
+        let address = token.registration?.address ?? .none
+        center.post(.sample)
+        Thread.detachNewThread {
+            begun.pass()
+            center.post(.other)
+        }
+        while !HandlerWait.isAwaited(address) { await Task.yield() }
+        mayReturn.open()
+        await ended.pass()
+        #expect(results.entries == [.wouldDeadlock, .finished])
+    }
+
+    private func observe(
+        _ name: Notification.Name, of center: ObserverCenter, _ begun: Latch,
+        _ mayReturn: AsyncGate, capturing captured: Ending
+    ) -> NotificationObserver {
+        center.observe(name) { _ in
+            captured.touch()
+            begun.open()
+            await mayReturn.pass()
+        }
+    }
+
     @Test func `R2 one observer's handlers on three threads that wait for each other are detected`()
     {
         // The first handler waits for the two others, and each of the two would wait for the first.

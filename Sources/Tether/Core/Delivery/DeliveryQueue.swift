@@ -12,16 +12,18 @@ internal import Synchronization
 /// |---|---|---|
 /// | `serial` | the late deliveries before n, then n | n |
 /// | `concurrent` | all up to n | n |
-/// | `prioritized` | all up to n, and those that have no block | one that has no block |
+/// | `prioritized` | all up to n; if there are none, one that has no block | one that has no block |
 /// | `unplaced` | the oldest | one that has no block |
 /// | `batch` | all that are pending when it begins | all from n on |
 ///
-/// - *Late* is a delivery whose own block may run behind the blocks of later posts: its block was
+/// - *Late*, which matters to `serial` alone, is a delivery whose own block may run behind the
+///   blocks of later posts: its block was
 ///   submitted by a switch or an unmuting, or has begun and waits: for another observer, in a
 ///   nested run of a run loop, or for the return of the observer's handler.
 /// - On a concurrent target, and on an actor, blocks begin in any order. Whatever follows block n
-///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made. None
-///   is made before its own place, which may be behind a barrier.
+///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
+///   unless a call begun on an earlier target still runs (D6). None is made before what was on the
+///   target before its post, such as a barrier.
 /// - *Has no block*: if more deliveries are pending than blocks wait, it is the oldest.
 enum DeliveryOrder: Sendable {
     /// The target runs its blocks one by one, in order.
@@ -70,8 +72,8 @@ struct DeliveryQueue: Sendable {
         let number: UInt64
         /// With batching: the number behind the deliveries of this block.
         fileprivate var endOfBatch = UInt64.max
-        /// Whether the block no longer counts among those that wait.
-        fileprivate var hasBegun = false
+        /// Whether `blockCount` no longer counts the block.
+        fileprivate var isUncounted = false
         /// Whether the block has taken its last delivery.
         fileprivate(set) var isOver = false
 
@@ -88,7 +90,7 @@ struct DeliveryQueue: Sendable {
 
     private struct Slot: Sendable {
         let delivery: Delivery
-        /// Whether blocks of later posts make this delivery first; see `DeliveryOrder`.
+        /// Whether blocks of later posts make this delivery first; see *late* at `DeliveryOrder`.
         var isLate: Bool
     }
 
@@ -102,11 +104,13 @@ struct DeliveryQueue: Sendable {
     private(set) var count = 0
     private var lateCount = 0
     private var firstOnTarget: UInt64 = 1
-    /// With `prioritized` and `unplaced`: the number of blocks that wait on the present target. Not
-    /// `PendingDeliveries.State.waitingBlocks`, which counts on all targets so far.
+    /// With `prioritized` and `unplaced`: the number of blocks on the present target that have not
+    /// come to a delivery, those that wait for a running handler included.
+    /// `PendingDeliveries.State.waitingBlocks` leaves the latter out, and counts on all targets so
+    /// far.
     private var blockCount = 0
     /// With `batch`: the number of the block that waits.
-    private var waitingBlock: UInt64?
+    private var batchBlock: UInt64?
 
     init(_ order: DeliveryOrder) { self.order = order }
 
@@ -143,7 +147,7 @@ struct DeliveryQueue: Sendable {
         // A block to spare may have a lower priority than the post. A bound bounds the blocks (D8).
         case .prioritized: bound.limit == .max || blockCount < count
         case .unplaced: blockCount < count
-        case .batch: waitingBlock == nil
+        case .batch: batchBlock == nil
         }
     }
 
@@ -151,7 +155,7 @@ struct DeliveryQueue: Sendable {
         switch order {
         case .serial, .concurrent: break
         case .prioritized, .unplaced: blockCount += 1
-        case .batch: waitingBlock = number
+        case .batch: batchBlock = number
         }
     }
 
@@ -223,34 +227,38 @@ struct DeliveryQueue: Sendable {
             turn.isOver = true
             return remove(turn.number)
         case .concurrent:
-            guard first <= turn.number else { return nil }
-            let delivery = remove(first)
-            turn.isOver = first > turn.number
-            return delivery
+            return removeOldest(before: turn.number + 1, in: &turn)
         case .prioritized:
-            if !turn.hasBegun {
-                turn.hasBegun = true
+            if !turn.isUncounted {
+                turn.isUncounted = true
                 blockCount -= 1
+                // Now there may be one delivery more than blocks.
+                if first > turn.number, count > blockCount {
+                    turn.isOver = true
+                    return remove(first)
+                }
             }
-            guard first <= turn.number || count > blockCount else { return nil }
-            let delivery = remove(first)
-            turn.isOver = first > turn.number && count <= blockCount
-            return delivery
+            return removeOldest(before: turn.number + 1, in: &turn)
         case .unplaced:
             blockCount -= 1
             turn.isOver = true
             return remove(first)
         case .batch:
-            if waitingBlock == turn.number {
-                waitingBlock = nil
+            if batchBlock == turn.number {
+                batchBlock = nil
             }
             // Later posts get another block, so that a handler that posts never starves the queue.
             turn.endOfBatch = min(turn.endOfBatch, end)
-            guard first < turn.endOfBatch else { return nil }
-            let delivery = remove(first)
-            turn.isOver = first >= turn.endOfBatch
-            return delivery
+            return removeOldest(before: turn.endOfBatch, in: &turn)
         }
+    }
+
+    /// Removes the oldest delivery before a number. The turn is over when none is left there.
+    private mutating func removeOldest(before limit: UInt64, in turn: inout Turn) -> Delivery? {
+        guard first < limit else { return nil }
+        let delivery = remove(first)
+        turn.isOver = first >= limit
+        return delivery
     }
 
     /// Removes the deliveries of a block that never runs.
@@ -265,8 +273,8 @@ struct DeliveryQueue: Sendable {
             guard count > blockCount else { return [] }
             return list(remove(first))
         case .batch:
-            guard waitingBlock == number else { return [] }
-            waitingBlock = nil
+            guard batchBlock == number else { return [] }
+            batchBlock = nil
             return (max(first, number)..<end).compactMap { remove($0) }
         }
     }
@@ -349,13 +357,13 @@ struct DeliveryQueue: Sendable {
         let moved = removeAll()
         self.order = order
         firstOnTarget = end
-        waitingBlock = nil
+        batchBlock = nil
         blockCount = moved.count
         for delivery in moved {
             _ = store(Slot(delivery: delivery, isLate: true))
         }
         guard order == .batch, !isEmpty else { return firstOnTarget..<end }
-        waitingBlock = firstOnTarget
+        batchBlock = firstOnTarget
         return firstOnTarget..<firstOnTarget + 1
     }
 
@@ -379,8 +387,8 @@ struct DeliveryQueue: Sendable {
         assert(
             (first..<end).count { slots[index(of: $0)] != nil } == count,
             "a number outside has a slot")
-        if let waitingBlock {
-            assert(order == .batch && isCurrent(waitingBlock))
+        if let batchBlock {
+            assert(order == .batch && isCurrent(batchBlock))
         }
         if order == .prioritized || order == .unplaced {
             assert(blockCount >= count, "a delivery without a block is never made")

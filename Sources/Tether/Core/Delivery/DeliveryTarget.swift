@@ -49,7 +49,8 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
     /// update has ended.
     public static var mainAsync: DeliveryTarget { DeliveryTarget(MainQueueTarget(.never)) }
 
-    /// An operation queue: one operation for each post.
+    /// An operation queue: one operation for each post; on a concurrent queue, for each observer of
+    /// a post.
     ///
     /// A queue whose `maxConcurrentOperationCount` is 1 when the queue becomes the target is
     /// serial. Any other queue may run the handlers of several posts at the same time, but never

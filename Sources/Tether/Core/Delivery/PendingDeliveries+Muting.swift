@@ -6,7 +6,8 @@ internal import Foundation
 // are never locked at the same time. An unmuting of several observers is like one post: first each
 // observer is unmuted under its lock, then the blocks are submitted, and then the handlers of the
 // unmuting thread are called. On a queue, a post that comes between is handled after the kept
-// notification, because the block of a kept notification is late; see `DeliveryOrder`. On the
+// notification, because the block of a kept notification is late, or because a later block
+// makes all deliveries up to its own; see `DeliveryOrder`. On the
 // posting thread, another thread's post may be handled first.
 
 extension PendingDeliveries {

@@ -10,8 +10,8 @@ internal import Synchronization
 /// **A delivery's way.** A post appends the notification to the `DeliveryQueue` under a number, and
 /// puts the number into the post's `Block` for the target. The queue of the target keeps the order.
 /// The block returns with the number, takes the delivery, and calls the handler. `DeliveryOrder`
-/// says which delivery a block takes. If the delivery was dropped, moved or released meanwhile,
-/// there is none.
+/// says which deliveries a block takes. If they were dropped, moved, released or made by another
+/// block meanwhile, there is none.
 ///
 /// ```
 /// post ──▶ queue: 7 8 9               block(8) begins ──▶ take 8 ──▶ handler ──▶ return
@@ -278,7 +278,8 @@ final class PendingDeliveries: Sendable {
     private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
         guard state.queue.isCurrent(turn.number) else { return nil }
-        // The return of a running handler makes the delivery, before those of later posts.
+        // The return of the running handler begins this block. On a serial target, blocks of later
+        // posts make its delivery first.
         if execution.awaitReturnIfRunning() {
             state.queue.markLate(turn.number)
             state.extras.skipped.append(turn.number)

@@ -56,8 +56,8 @@ internal import Synchronization
         /// What a sequence's buffer has is still taken after the end (S2): the registration ended
         /// because of its sender, its center or `finish()`.
         static let restIsTaken: UInt32 = 128
-        /// An async call under way goes on after the end, which followed the last delivery. Set with
-        /// `restIsTaken`.
+        /// An async call under way goes on after the end, which followed the last delivery. Set
+        /// with `restIsTaken`.
         static let callsGoOn: UInt32 = 256
         /// The slots count the registration among the routed ones. Written under the center's lock,
         /// and never removed.
@@ -374,10 +374,15 @@ internal import Synchronization
 
     // MARK: The end
 
-    // Who ends a registration: `end` at once; `endWithCenter` its center; `endAfterPending` its
-    // sender; `endTakingNoPosts` a `finish()`. The last two come to `endAfterLastDelivery`. How:
-    // `close`, by one thread, and then `completeEnd`, or `completeDetachedEnd` if the owner's list
-    // has dropped the registration already.
+    // | Function | Called by | When |
+    // |---|---|---|
+    // | `end` | anybody | at once |
+    // | `endWithCenter` | its center | at once |
+    // | `endAfterPending` | its sender | by `endAfterLastDelivery` |
+    // | `endTakingNoPosts` | a `finish()` | by `endAfterLastDelivery` |
+    //
+    // All end by `close`, which one thread does, and then by `completeEnd`; or by
+    // `completeDetachedEnd` if the owner's list has dropped the registration already.
 
     /// Closes the state; true for the one closing call.
     final func close() -> Bool {

@@ -103,7 +103,7 @@ class BoundTarget: @unchecked Sendable {
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }
 
-    /// Whether blocks run in tasks, which need a thread of Swift's tasks to begin.
+    /// Whether blocks run in tasks, which nearly always need a thread of Swift's tasks to begin.
     var runsTasks: Bool { false }
 
     /// Whether the caller is where the blocks run. A post asks only if `inlineRule` is not

@@ -52,8 +52,8 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         loop.begin()
         // The block that stops the loop ends one run, perhaps one inside a handler. Each run around
         // it has to be stopped once, too. So on a cancelled thread one run of each nesting depth is
-        // stopped before it sleeps; `stoppedDepth` is the least depth so far. Later runs of that depth sleep: a handler that runs the loop until a date
-        // begins one after the other.
+        // stopped before it sleeps; `stoppedDepth` is the least depth so far. Later runs of that
+        // depth sleep: a handler that runs the loop until a date begins one after the other.
         var depth = 0
         var stoppedDepth = Int.max
         let activities = RunLoopHold.entry | RunLoopHold.beforeWaiting | RunLoopHold.exit
