@@ -50,7 +50,7 @@ extension Races {
             let (center, isKnown, isOver) = (ObserverCenter(), Gate(), Gate())
             let loop = Box<RunLoopReference?>(nil)
             let token = center.observe(.sample, on: .thread(thread)) { _ in
-                loop.set(RunLoopReference(loop: CFRunLoopGetCurrent()))
+                loop.set(RunLoopReference(loop: .current, cfLoop: CFRunLoopGetCurrent()))
                 isKnown.open()
             }
             thread.start()
@@ -58,9 +58,9 @@ extension Races {
             isKnown.pass()
             let target = token.target
             let put: @Sendable (@escaping @Sendable () -> Void) -> Void = { work in
-                guard let loop = loop.value?.loop else { return }
-                CFRunLoopPerformBlock(loop, RunLoop.Mode.default.cfMode, work)
-                CFRunLoopWakeUp(loop)
+                guard let known = loop.value else { return }
+                known.loop.perform(inModes: [.default], block: work)
+                CFRunLoopWakeUp(known.cfLoop)
             }
             return Place(
                 target: target, put: put,
@@ -73,8 +73,11 @@ extension Races {
                 })
         }
 
-        /// SAFETY: any thread may call the functions of CoreFoundation used here.
-        private struct RunLoopReference: @unchecked Sendable { let loop: CFRunLoop }
+        /// SAFETY: any thread may add a block to a run loop, and wake it.
+        private struct RunLoopReference: @unchecked Sendable {
+            let loop: RunLoop
+            let cfLoop: CFRunLoop
+        }
 
         private struct Fixture: Sendable {
             private let center = ObserverCenter()
