@@ -58,7 +58,7 @@ internal import Synchronization
         /// No handler of the observer runs on another thread any more.
         case finished
         /// The wait could not end: a handler of the observer waits, in turn, for a handler of the
-        /// caller, or `finish()` was called in a handler of the observer with work left (R11).
+        /// caller, or `finish()` was called in a handler of the observer with work left.
         /// After `cancelAndWait()` the observer has ended all the same. After `finish()` the
         /// observer takes no further post, and ends later.
         case wouldDeadlock
