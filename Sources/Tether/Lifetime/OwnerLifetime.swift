@@ -11,8 +11,8 @@ internal import Synchronization
 /// line of the instance's `deinit` runs, or on Apple platforms after the last. On Linux the
 /// *deallocator hook* replaces the deallocating function in the class's metadata. The hook calls
 /// Tether, then the original function. On Apple platforms an associated object calls Tether, at the
-/// end of the deallocation. Where neither works, observers of deallocated
-/// owners still never run, and end at the next post.
+/// end of the deallocation. Where neither works, observers of deallocated owners still never run,
+/// and end at the next post.
 ///
 /// The observers of a sender end after the sender's `deinit`; if the `deinit` is postponed, with
 /// the last reference.

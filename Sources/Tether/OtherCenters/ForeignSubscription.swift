@@ -129,9 +129,9 @@ final class ForeignCenters: Sendable {
         let identity = ObjectIdentifier(center)
         // Before the lock, because a weak reference calls a method of the center's class (R6).
         let reference = isBeingDeinitialised(center) ? nil : ObjectReference<AnyObject>(center)
-        let ended = earlierEntry(at: center)
+        let earlier = entry(at: identity).flatMap { isEarlier($0, than: center) ? $0.core : nil }
         let (core, replaced) = entries.withLock { entries in
-            if let known = entries[identity], known.core !== ended?.core {
+            if let known = entries[identity], known.core !== earlier {
                 entries[identity]?.uses += 1
                 return (known.core, nil as Entry?)
             }
@@ -145,15 +145,17 @@ final class ForeignCenters: Sendable {
         return core
     }
 
-    /// The entry of an earlier center at the address of a center. The earlier one had observers at
+    private func entry(at identity: ObjectIdentifier) -> Entry? {
+        entries.withLock { $0[identity] }
+    }
+
+    /// Whether the entry at a center's address is an earlier center's. That one had observers at
     /// its end, and its entry stays until its closures are released, perhaps by a post on another
-    /// thread.
-    private func earlierEntry(at center: any NotifyingCenter) -> Entry? {
-        let entry = entries.withLock { $0[ObjectIdentifier(center)] }
-        // Without the lock, as in `core(of:)`. The entry of a center that is being deinitialised is
-        // its own.
-        guard let entry, entry.center.hasEnded, !isBeingDeinitialised(center) else { return nil }
-        return entry
+    /// thread. The entry of a center that is being deinitialised is its own.
+    ///
+    /// Asked without the lock, as in `core(of:)`.
+    private func isEarlier(_ entry: Entry, than center: any NotifyingCenter) -> Bool {
+        entry.center.hasEnded && !isBeingDeinitialised(center)
     }
 
     /// Has no effect for a core beside a center of Tether's, or beside a center that was being
@@ -171,9 +173,11 @@ final class ForeignCenters: Sendable {
 
     /// The core of a center with observers, which the caller retains.
     func knownCore(of center: any NotifyingCenter) -> CenterCore? {
-        let earlier = earlierEntry(at: center)
-        let core = entries.withLock { $0[ObjectIdentifier(center)]?.core }
-        return core === earlier?.core ? nil : core
+        guard let entry = entry(at: ObjectIdentifier(center)), !isEarlier(entry, than: center)
+        else {
+            return nil
+        }
+        return entry.core
     }
 
     /// The cores of all foreign centers with observers.
@@ -192,7 +196,7 @@ final class ForeignCenters: Sendable {
     }
 
     private func entry(of core: CenterCore) -> Entry? {
-        let entry = core.foreignCenter.flatMap { identity in entries.withLock { $0[identity] } }
-        return entry?.core === core ? entry : nil
+        let found = core.foreignCenter.flatMap { entry(at: $0) }
+        return found?.core === core ? found : nil
     }
 }

@@ -118,6 +118,7 @@ import Testing
         let (center, log) = (center, log)
         let token = observe(
             capturing: Ending { [log] in
+                // Not a wait: the time in which a `finish()` that is over too early would go on.
                 usleep(20_000)
                 log.add("released")
             })

@@ -17,9 +17,9 @@ internal import Synchronization
 /// | `batch` | all that are pending when it begins | all from n on |
 ///
 /// - *Late*, which matters to `serial` alone, is a delivery whose own block may run behind the
-///   blocks of later posts: its block was
-///   submitted by a switch or an unmuting, or has begun and waits: for another observer, in a
-///   nested run of a run loop, or for the return of the observer's handler.
+///   blocks of later posts: its block was submitted by a switch or an unmuting, or has begun and
+///   waits: for another observer, in a nested run of a run loop, or for the return of the
+///   observer's handler.
 /// - On a concurrent target, and on an actor, blocks begin in any order. Whatever follows block n
 ///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
 ///   unless a call begun on an earlier target still runs (D6). None is made before what was on the
