@@ -119,8 +119,9 @@ extension KeptOwner {
         }
     }
 
-    /// The owners on circles of captures, or captured behind one: left over when, again and again,
-    /// an owner that no handler of a left owner captures is removed.
+    /// The owners on circles of captures, or captured behind one. Found by a topological sort, which
+    /// removes each owner that no handler of a remaining owner captures. What remains is on a
+    /// circle, or behind one.
     private static func behindCircles(_ captures: [UInt: [Holder]]) -> Set<UInt> {
         var (captured, counts) = ([UInt: [UInt]](), captures.mapValues(\.count))
         for (end, holders) in captures {

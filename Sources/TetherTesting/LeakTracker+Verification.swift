@@ -97,8 +97,7 @@ extension LeakTracker {
             waitGroup.wait(until: deadline, runningLoop: runsLoop)
             isLate = DispatchTime.now() >= deadline
         }
-        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
-        let blocksTask = isInTask && !Thread.isMainThread
+        let blocksTask = WatchedRegistration.isCallerInTask && !Thread.isMainThread
         let unfinished = isLate ? unfinished(blocksTask: blocksTask) : []
         if unfinished.isEmpty, let waitGroup = makeReleaseWait() {
             waitGroup.wait(until: .after(limits.releaseWait), runningLoop: runsLoop)
@@ -312,7 +311,7 @@ extension WatchedRegistration {
 extension WatchedRegistration {
     private func remedyForPending(blocksTask: Bool) -> String {
         let remedy = "Write 'await' before the call, in an async test."
-        if waitsForCaller { return "This call blocks that target. \(remedy)" }
+        if waitsForCaller { return "This call blocks the target. \(remedy)" }
         // There are only as many threads for tasks as processors, and a task without `await` keeps
         // its thread.
         if blocksTask, runsTasks {

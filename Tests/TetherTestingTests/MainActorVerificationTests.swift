@@ -50,7 +50,7 @@ import TetherVerification
         #expect(issues.messages.contains { $0.contains("still waiting for 1 delivery pending on") })
         #expect(
             issues.messages.contains {
-                $0.contains("This call blocks that target") && $0.contains("'await'")
+                $0.contains("This call blocks the target") && $0.contains("'await'")
             })
         keep.drop()
     }

@@ -71,7 +71,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         let failures = try XCTUnwrap(expected).map(\.description)
         expected = nil
         XCTAssertTrue(failures.contains { $0.contains("pending on main for") })
-        XCTAssertFalse(failures.contains { $0.contains("This call blocks that target") })
+        XCTAssertFalse(failures.contains { $0.contains("This call blocks the target") })
         keep.drop()
     }
     #endif

@@ -154,9 +154,9 @@ extension Audit.Row {
 
     /// The name of a center: a constant for a shared center, type and address for others.
     private static func description(of core: CenterCore) -> String {
-        switch core.face {
+        switch core.kind {
         case .shared: "ObserverCenter.default"
-        case .own:
+        case .separate:
             core.ownCenter.map { describeInstance(of: "ObserverCenter", at: $0) }
                 ?? "a deallocated center"
         case .foreign: ForeignCenters.shared.description(of: core)
@@ -252,31 +252,47 @@ extension Audit: CustomStringConvertible {
         Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
     }
 
+    /// The lines of the table, without spaces at their ends.
     private var table: [String] {
-        let titles = ["registered at", "center", "name", "sender", "owner", "target", "notes"]
-        let cells = rows.map { row in
-            let texts = [
-                row.center, row.name?.rawValue ?? row.any, row.sender ?? row.any,
-                row.owner ?? "its \(row.holder)", row.target,
-            ]
-            return ["\(row.file):\(row.line)"] + texts.map { printable($0, limit: 26) }
-                + [printable(row.notes.joined(separator: ", "))]
-        }
-        let columns = titles.indices.filter { column in
-            switch titles[column] {
-            case "center": return !isOneCenter
-            case "sender": return rows.contains { $0.sender != nil }
-            default: return cells.contains { !$0[column].isEmpty }
-            }
-        }
-        let lines = [titles] + cells
-        let widths = columns.map { column in lines.reduce(0) { Swift.max($0, $1[column].count) } }
-        return lines.map { line in
-            var text = zip(columns, widths).map { column, width in
-                line[column] + String(repeating: " ", count: width - line[column].count)
-            }.joined(separator: "  ")
+        let columns = columns.filter(\.isShown)
+        return (0...rows.count).map { line in
+            var text = columns.map { $0.padded(line) }.joined(separator: "  ")
             while text.last == " " { text.removeLast() }
             return text
+        }
+    }
+
+    /// All columns, from left to right.
+    private var columns: [Column] {
+        func column(_ title: String, isShown: Bool = true, _ text: (Row) -> String) -> Column {
+            Column(title, isShown: isShown, rows.map { printable(text($0), limit: 26) })
+        }
+        return [
+            Column("registered at", rows.map { "\($0.file):\($0.line)" }),
+            column("center", isShown: !isOneCenter) { $0.center },
+            column("name") { $0.name?.rawValue ?? $0.any },
+            column("sender", isShown: rows.contains { $0.sender != nil }) { $0.sender ?? $0.any },
+            column("owner") { $0.owner ?? "its \($0.holder)" },
+            column("target") { $0.target },
+            Column("notes", rows.map { printable($0.notes.joined(separator: ", ")) }),
+        ]
+    }
+
+    private struct Column {
+        /// The title, and a cell for each row.
+        private let cells: [String]
+        private let width: Int
+        /// A column without any text is never shown.
+        let isShown: Bool
+
+        init(_ title: String, isShown: Bool = true, _ texts: [String]) {
+            cells = [title] + texts
+            width = cells.reduce(0) { Swift.max($0, $1.count) }
+            self.isShown = isShown && texts.contains { !$0.isEmpty }
+        }
+
+        func padded(_ line: Int) -> String {
+            cells[line] + String(repeating: " ", count: width - cells[line].count)
         }
     }
 }

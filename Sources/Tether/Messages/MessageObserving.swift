@@ -329,7 +329,7 @@ extension ObservationRequest {
 extension DeliveryTarget {
     /// The main queue, inside each post there, whatever waits there (T3).
     fileprivate static var insideThePost: DeliveryTarget {
-        DeliveryTarget(MainQueueTarget(.always))
+        DeliveryTarget(MainQueueTarget(inline: .always))
     }
 }
 

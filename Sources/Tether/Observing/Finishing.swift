@@ -6,12 +6,16 @@ internal import Dispatch
 /// their ends.
 private struct Finishing {
     private let references: [Unowned<Registration>]
+    /// The owner's task or loop that calls `finish()`. It is cancelled after the wait, because a
+    /// cancelled task does not wait.
+    private let callersTask: Unowned<Registration>?
 
     /// All observers stop taking posts before the first wait, so a handler that posts gives them
     /// nothing more.
     init(_ references: [Unowned<Registration>]) {
-        self.references = references
-        for reference in references {
+        callersTask = references.first { $0.isCallersTask }
+        self.references = references.filter { !$0.isCallersTask }
+        for reference in self.references {
             reference.live?.endTakingNoPosts()
         }
     }
@@ -21,10 +25,11 @@ private struct Finishing {
         var result = NotificationObserver.WaitResult.finished
         for reference in references {
             let hasEnded = HandlerWait.wait(for: reference.registrationAddress) {
-                reference.isEnded
+                reference.isClosed
             }
             if !hasEnded { result = .wouldDeadlock }
         }
+        callersTask?.live?.end()
         return result
     }
 
@@ -37,6 +42,7 @@ private struct Finishing {
                 let hasEnded = await Finishing.end(of: reference)
                 if !hasEnded { result = .wouldDeadlock }
             }
+            callersTask?.live?.end()
             return result
         } onCancel: {
             // The canceller holds a lock of the runtime, and an end releases captures.
@@ -51,7 +57,7 @@ private struct Finishing {
     private static func end(of reference: Unowned<Registration>) async -> Bool {
         await withCheckedContinuation { continuation in
             let canEnd = HandlerWait.whenReturned(
-                reference.registrationAddress, hasEnded: { reference.isEnded },
+                reference.registrationAddress, hasEnded: { reference.isClosed },
                 resume: { continuation.resume(returning: true) })
             if !canEnd { continuation.resume(returning: false) }
         }
@@ -60,9 +66,15 @@ private struct Finishing {
 
 extension Unowned where Object: Registration {
     /// Whether the registration's end has begun. Retains nothing, so a lock may be held.
-    fileprivate var isEnded: Bool {
+    fileprivate var isClosed: Bool {
         // SAFETY: the reference keeps the memory, whose state stays.
         unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded }
+    }
+
+    /// Whether the registration is that of a task or a loop of an owner, and the caller runs in it.
+    fileprivate var isCallersTask: Bool {
+        guard AsyncRun.isCurrent(for: registrationAddress) else { return false }
+        return live?.workHook != nil
     }
 }
 
@@ -110,7 +122,8 @@ extension OwnerObservers {
     /// Ends all present observers after their pending deliveries, and waits until then.
     ///
     /// All take no further post from the beginning. The tasks and loops of the owner are cancelled,
-    /// and waited for. See `NotificationObserver.finish()`.
+    /// and waited for; the caller's own is cancelled last, and not waited for. See
+    /// `NotificationObserver.finish()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
     @available(
         *, noasync,
@@ -122,7 +135,7 @@ extension OwnerObservers {
 
     /// Ends all present observers after their pending deliveries, and suspends until then.
     ///
-    /// If the task is cancelled, the observers end as by `cancel()`.
+    /// If the task is cancelled, the observers end as by `cancel()`. See the blocking form.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
     @discardableResult
     public func finish() async -> NotificationObserver.WaitResult { await finishing.wait() }

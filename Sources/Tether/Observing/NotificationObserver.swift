@@ -147,7 +147,8 @@ internal import Synchronization
     /// How many deliveries may wait for the observer on the target. The default is no limit.
     ///
     /// Setting a limit drops the deliveries beyond the limit at once, counted in the audit. A
-    /// `once` observer is not affected, because the first delivery is the only delivery. An ended
+    /// `once` observer is not affected, because the first delivery is the only delivery, unless it
+    /// takes messages, which are made of notifications on the target. An ended
     /// observer's backlog is `.unbounded`. Complexity: O(1), plus O(p) if some of p pending
     /// deliveries are dropped.
     public var backlog: BufferingPolicy {

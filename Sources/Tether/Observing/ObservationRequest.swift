@@ -5,7 +5,7 @@ struct ObservationRequest {
     let name: Notification.Name?
     let sender: SenderFilter
     /// The target; `nil` for the posting thread.
-    private let target: BoundTarget?
+    private let target: BlockTarget?
     fileprivate let flags: UInt32
     let key: ObserverKey?
     private let backlog: BufferingPolicy
@@ -24,7 +24,7 @@ struct ObservationRequest {
     ) {
         self.name = name
         self.sender = sender
-        self.target = target.bound?.attachedCopy()
+        self.target = target.blockTarget?.copyForObserver()
         flags =
             (once ? Registration.StateBits.once : 0)
             | (isIsolated ? Registration.StateBits.isolated : 0)
@@ -58,7 +58,7 @@ struct ObservationRequest {
         making make: (CenterCore, Registration.Details?) -> Registration
     ) {
         let ownCore = center.ownCore
-        let core = ownCore ?? ForeignCenters.shared.core(of: center)
+        let core = ownCore ?? ForeignCenters.shared.acquireCore(of: center)
         let foreign = ownCore == nil ? ForeignSubscription(of: core, value: sender.value) : nil
         if foreign != nil { ProgramEnvironment.followOnce() }
         var senderRecord: ObjectRecord?
@@ -121,8 +121,9 @@ extension NotifyingCenter {
 }
 
 extension NotifyingCenter {
-    /// The center's core for an observer without a request, which would double the cost of the
-    /// usual case: on the posting thread, for any sender, without a key and without a bound.
+    /// The center's core in the usual case: an observer on the posting thread, for any sender,
+    /// without a key and without a bound. Such an observer needs no `ObservationRequest`, which
+    /// would double its cost.
     @inline(__always)
     func coreOfFastPath<Sender: AnyObject>(
         from sender: Sender, on target: borrowing DeliveryTarget, key: (any Hashable)?,

@@ -20,17 +20,17 @@ public import Foundation
 /// handler runs or a user's value is released.
 public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// The process's shared center.
-    public static let `default` = ObserverCenter(face: .shared)
+    public static let `default` = ObserverCenter(kind: .shared)
 
     let core: CenterCore
 
     /// Makes a separate center.
-    public convenience init() { self.init(face: .own) }
+    public convenience init() { self.init(kind: .separate) }
 
-    private init(face: CenterCore.Face) {
+    private init(kind: CenterCore.Kind) {
         ProgramEnvironment.followOnce()
         OtherCopy.reportOnce()
-        core = CenterCore(face: face)
+        core = CenterCore(kind)
         core.setOwnCenter(ObjectIdentifier(self))
     }
 
@@ -50,7 +50,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// Handlers on `.postingThread` have returned when `post` returns.
     public func post(_ notification: Notification) {
         core.post(
-            name: notification.name, isBare: notification.isBare,
+            name: notification.name, hasNoPayload: notification.hasNoPayload,
             sender: { notification.object.flatMap(SenderKey.init(any:)) },
             notify: { $0(notification) })
     }
@@ -65,7 +65,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     @inline(__always)
     public func post(name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]?) {
         core.post(
-            name: name, isBare: object == nil && userInfo == nil,
+            name: name, hasNoPayload: object == nil && userInfo == nil,
             sender: { object.flatMap(SenderKey.init(any:)) },
             notify: { $0(Notification(name: name, object: object, userInfo: userInfo)) })
     }

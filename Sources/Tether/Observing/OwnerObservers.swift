@@ -99,8 +99,8 @@ public struct OwnerObservers: Sequence, Sendable {
 extension ObjectTable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
-        // SAFETY: only tokens are attached to an owner; `ObservationRequest.register` and
-        // `observeFastPath` uphold that.
+        // SAFETY: only tokens are attached to an owner; `ObservationRequest.register`,
+        // `observeFastPath` and `OwnedRegistration.attach` uphold that.
         tokens(of: owner).map { unsafe unsafeDowncast($0, to: NotificationObserver.self) }
     }
 }

@@ -2,8 +2,9 @@
 /// value.
 ///
 /// ```swift
-/// center.observe(.modelDidChange, from: ValueSender("draft"), owner: self, on: .mainActor) {
-///     sidebar, note in
+/// center.observe(
+///     .modelDidChange, from: ValueSender("draft"), owner: self, on: .mainActor
+/// ) { sidebar, note in
 ///     sidebar.reload(note)
 /// }
 /// // The value itself.
@@ -21,8 +22,9 @@ public final class ValueSender: Sendable {
 
     /// Makes a sender of a value with pure `==` and `hash(into:)`.
     ///
-    /// A `nil`, or a value that is not equal to itself, stops the program at the registration. A
-    /// class instance is matched by identity, as without this class.
+    /// A `nil`, or a value that is not equal to itself, stops the program at the registration, and
+    /// matches no observer in other calls. A class instance is matched by identity, as without this
+    /// class.
     public init(_ value: some Hashable & Sendable) { self.value = value }
 }
 
@@ -34,6 +36,7 @@ extension SenderKey {
             self.init(sender)
             return
         }
-        self.init(any: sender.value)
+        // No observer has a `nil` in a `ValueSender`, so that key matches none, instead of any.
+        self = SenderKey(any: sender.value) ?? .value(TypedValue(sender.value))
     }
 }

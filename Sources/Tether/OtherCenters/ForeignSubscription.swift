@@ -12,7 +12,7 @@ internal import Foundation
 /// SAFETY: the lock protects `state`; all else is constant.
 final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     struct State: ~Copyable, Sendable {
-        /// The box, which lives as long as the center has the closure.
+        /// The box, which lives as long as the center, or a post under way, has the closure.
         var box: ObjectReference<ForeignClosure>?
         /// The removal of the closure, called at most once.
         var cancellation: (any NotifyingRegistration)?
@@ -66,8 +66,8 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         ForeignSubscription.unsubscriber.async { [self] in unsubscribe() }
     }
 
-    /// Removes the closure if the center still has it. Otherwise the removal might remove a
-    /// stranger's closure, because Foundation reuses the keys of its tokens.
+    /// Removes the closure, unless it is known that the center has it no more. Then the removal
+    /// might remove a stranger's closure, because Foundation reuses the keys of its tokens.
     private func unsubscribe() {
         let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.retained) }
         box?.empty()
@@ -112,32 +112,41 @@ final class ForeignClosure: Sendable {
 final class ForeignCenters: Sendable {
     static let shared = ForeignCenters()
 
-    private struct Entry: Sendable {
+    /// A class, because with the Objective-C runtime a copy of a weak reference retains the center
+    /// for a moment, which may release the center under the lock.
+    /// SAFETY: `uses` is protected by the lock of `entries`; all else is constant.
+    private final class Entry: @unchecked Sendable {
         let core: CenterCore
         /// Reserves the center's address on Linux. With the Objective-C runtime the reference is
         /// weak, and shows that another center has the address.
         let center: ObjectReference<AnyObject>
         let type: AnyClass
-        var uses: Int
+        var uses = 1
+
+        init(core: CenterCore, center: ObjectReference<AnyObject>, type: AnyClass) {
+            self.core = core
+            self.center = center
+            self.type = type
+        }
     }
 
     /// Held while a core is made, which takes the locks of cores.
     private let entries = Locked<[ObjectIdentifier: Entry]>([:], rank: .outer)
 
     /// The core of a center that the caller retains. A `release` matches each call.
-    func core(of center: any NotifyingCenter) -> CenterCore {
+    func acquireCore(of center: any NotifyingCenter) -> CenterCore {
         let identity = ObjectIdentifier(center)
         // Before the lock, because a weak reference calls a method of the center's class (R6).
         let reference = isBeingDeinitialised(center) ? nil : ObjectReference<AnyObject>(center)
         let earlier = entry(at: identity).flatMap { isEarlier($0, than: center) ? $0.core : nil }
         let (core, replaced) = entries.withLock { entries in
             if let known = entries[identity], known.core !== earlier {
-                entries[identity]?.uses += 1
+                known.uses += 1
                 return (known.core, nil as Entry?)
             }
-            let core = CenterCore(face: .foreign(identity))
+            let core = CenterCore(.foreign(identity))
             guard let reference else { return (core, nil) }
-            let entry = Entry(core: core, center: reference, type: Swift.type(of: center), uses: 1)
+            let entry = Entry(core: core, center: reference, type: Swift.type(of: center))
             return (core, entries.updateValue(entry, forKey: identity))
         }
         // Released without the lock.
@@ -153,7 +162,7 @@ final class ForeignCenters: Sendable {
     /// its end, and its entry stays until its closures are released, perhaps by a post on another
     /// thread. The entry of a center that is being deinitialised is its own.
     ///
-    /// Asked without the lock, as in `core(of:)`.
+    /// Asked without the lock, as in `acquireCore(of:)`.
     private func isEarlier(_ entry: Entry, than center: any NotifyingCenter) -> Bool {
         entry.center.hasEnded && !isBeingDeinitialised(center)
     }
@@ -163,9 +172,9 @@ final class ForeignCenters: Sendable {
     func release(_ core: CenterCore) {
         guard let center = core.foreignCenter else { return }
         let unused = entries.withLock { entries -> Entry? in
-            guard entries[center]?.core === core else { return nil }
-            entries[center]?.uses -= 1
-            return entries[center]?.uses == 0 ? entries.removeValue(forKey: center) : nil
+            guard let entry = entries[center], entry.core === core else { return nil }
+            entry.uses -= 1
+            return entry.uses == 0 ? entries.removeValue(forKey: center) : nil
         }
         // Released without the lock.
         withExtendedLifetime(unused) {}

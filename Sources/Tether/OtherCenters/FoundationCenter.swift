@@ -26,6 +26,26 @@ extension NotificationCenter: NotifyingCenter {
     }
 }
 
+#if canImport(ObjectiveC)
+
+/// The center retains the token until the removal, and the token retains the closure. A strong
+/// reference here would keep the closure after the center's end, and with it the observer.
+private struct FoundationRegistration: NotifyingRegistration {
+    private let center: ObjectReference<NotificationCenter>
+    private let token: ObjectReference<AnyObject>
+
+    init(center: ObjectReference<NotificationCenter>, token: any NSObjectProtocol) {
+        self.center = center
+        self.token = ObjectReference(token)
+    }
+
+    func cancel() {
+        if let token = token.retained { center.retained?.removeObserver(token) }
+    }
+}
+
+#else
+
 /// SAFETY: the token never changes, and is only passed back to the center.
 private struct FoundationRegistration: NotifyingRegistration, @unchecked Sendable {
     let center: ObjectReference<NotificationCenter>
@@ -33,3 +53,5 @@ private struct FoundationRegistration: NotifyingRegistration, @unchecked Sendabl
 
     func cancel() { center.retained?.removeObserver(token) }
 }
+
+#endif

@@ -10,16 +10,11 @@
 // leak checks look for captures of the owner.
 
 extension OwnedRegistration {
-    /// The center of the registrations, which no post reaches.
-    private static let outside = CenterCore()
-
     /// Makes the registration of a task, a loop or a closure. `held` holds the user's code.
     convenience init(
         for hook: RegistrationHook, at site: CallSite, holding held: @escaping Handler<AnyObject>
     ) {
-        self.init(
-            outside: OwnedRegistration.outside, hook: hook, site: site.registrationSite,
-            holding: held)
+        self.init(forEndReportedTo: hook, site: site.registrationSite, holding: held)
     }
 
     /// Lists the registration under its owner, as an observer is listed, and reports it to leak

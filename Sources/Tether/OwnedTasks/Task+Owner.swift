@@ -2,12 +2,13 @@ extension Task where Failure == Never {
     /// Starts a task that is cancelled when an object, the owner, ends.
     ///
     /// ```swift
+    /// // Nothing to store, nothing to cancel.
     /// Task(owner: self) { [weak self] in
     ///     while !Task.isCancelled {
     ///         await self?.refresh()
     ///         try? await Task.sleep(for: .seconds(60))
     ///     }
-    /// }                                         // nothing to store, nothing to cancel
+    /// }
     /// ```
     ///
     /// The task is cancelled when the owner's last strong reference is released, before the first

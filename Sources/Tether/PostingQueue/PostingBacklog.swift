@@ -18,7 +18,7 @@ struct PostingBacklog {
     }
 
     /// A sender for coalescing. Absent senders are equal to each other. A value that is not
-    /// `Hashable`, or not equal to itself, equals no other sender.
+    /// `Hashable`, or not equal to itself, numbers no other sender.
     fileprivate enum Sender: Hashable {
         case none
         case key(SenderKey)
@@ -33,7 +33,7 @@ struct PostingBacklog {
 
     private var entries: [Number: Entry] = [:]
     private var lines: [Line: Set<Number>] = [:]
-    private var equals: [Notification.Name: [Sender: Set<Number>]] = [:]
+    private var numbersBySender: [Notification.Name: [Sender: Set<Number>]] = [:]
     private var nextNumber: Number = 0
 
     var isEmpty: Bool { entries.isEmpty }
@@ -63,7 +63,7 @@ struct PostingBacklog {
         let line = Line(style: style, modes: modes)
         let sender = sender(of: notification)
         entries[nextNumber] = Entry(notification: notification, sender: sender, line: line)
-        equals[notification.name, default: [:]][sender, default: []].insert(nextNumber)
+        numbersBySender[notification.name, default: [:]][sender, default: []].insert(nextNumber)
         lines[line, default: []].insert(nextNumber)
         nextNumber += 1
         checkInvariants()
@@ -84,9 +84,11 @@ struct PostingBacklog {
     mutating func removeAll(matching notification: Notification, on mask: Coalescing) -> Removed {
         let sender = mask.contains(.onSender) ? sender(of: notification) : .none
         switch mask {
-        case [.onName, .onSender]: return remove(Array(equals[notification.name]?[sender] ?? []))
-        case .onName: return remove(equals[notification.name]?.values.flatMap(\.self) ?? [])
-        case .onSender: return remove(equals.values.flatMap { $0[sender] ?? [] })
+        case [.onName, .onSender]:
+            return remove(Array(numbersBySender[notification.name]?[sender] ?? []))
+        case .onName:
+            return remove(numbersBySender[notification.name]?.values.flatMap(\.self) ?? [])
+        case .onSender: return remove(numbersBySender.values.flatMap { $0[sender] ?? [] })
         default: return Removed()
         }
     }
@@ -95,7 +97,7 @@ struct PostingBacklog {
     ///
     /// Complexity: O(notifications of the same name and sender).
     mutating func removeOne(_ notification: Notification) -> Removed {
-        let equal = equals[notification.name]?[sender(of: notification)] ?? []
+        let equal = numbersBySender[notification.name]?[sender(of: notification)] ?? []
         let same = equal.filter {
             entries[$0]?.notification.hasSameUserInfo(as: notification) == true
         }
@@ -113,13 +115,13 @@ struct PostingBacklog {
             lines[entry.line]?.remove(number)
             if lines[entry.line]?.isEmpty == true { lines[entry.line] = nil }
             // A sender is missing if the `==` or `hash(into:)` of a user's value is not pure.
-            guard let name = equals.index(forKey: entry.notification.name),
-                let sender = equals.values[name].index(forKey: entry.sender)
+            guard let name = numbersBySender.index(forKey: entry.notification.name),
+                let sender = numbersBySender.values[name].index(forKey: entry.sender)
             else { continue }
-            equals.values[name].values[sender].remove(number)
-            if equals.values[name].values[sender].isEmpty {
-                removed.senders.append(equals.values[name].remove(at: sender).key)
-                if equals.values[name].isEmpty { equals.remove(at: name) }
+            numbersBySender.values[name].values[sender].remove(number)
+            if numbersBySender.values[name].values[sender].isEmpty {
+                removed.senders.append(numbersBySender.values[name].remove(at: sender).key)
+                if numbersBySender.values[name].isEmpty { numbersBySender.remove(at: name) }
             }
         }
         checkInvariants()
@@ -145,7 +147,7 @@ struct PostingBacklog {
             let isInLine = lines[entry.line]?.contains(number) == true
             assert(isInLine, "A waiting notification is missing in its line.")
         }
-        let known = equals.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
+        let known = numbersBySender.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
         assert(known >= entries.count, "A backlog lacks the sender of a notification.")
         #endif
     }

@@ -132,7 +132,7 @@ public final class PostingQueue: Sendable {
         }
     }
 
-    deinit { center.core.ledger.list(ObjectIdentifier(self), nil) }
+    deinit { center.core.ledger.unlist(ObjectIdentifier(self)) }
 
     // MARK: Enqueueing and dequeueing
 

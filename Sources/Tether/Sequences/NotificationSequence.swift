@@ -124,7 +124,7 @@ extension NotifyingCenter {
     /// *Delivery*: the closure runs on the posting thread, inside the post, once for each iteration
     /// that is under way. The buffer holds values, and keeps no notification. All else is as for
     /// `notifications(named:from:owner:buffering:fileID:line:)`. A value of `nil` leaves the
-    /// notification out. A capture of the closure is released when the sequence and its iterators
+    /// notification out, and so does an object that is being deinitialised. A capture of the closure is released when the sequence and its iterators
     /// have ended.
     public func notifications<Value: Sendable, Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name?, from sender: Sender = Omitted.argument,
@@ -136,7 +136,9 @@ extension NotifyingCenter {
         let source = SequenceSource(
             self, name, from: .given(sender, at: site), owner: owner, policy, at: site,
             making: { notification in
-                guard let value = makeValue(notification) else { return nil }
+                guard let value = makeValue(notification), !Notification.isEnding(value) else {
+                    return nil
+                }
                 return Notification(name: notification.name, object: MadeValue(value))
             })
         return NotificationSequence(source) { ($0.object as? MadeValue<Value>)?.value }

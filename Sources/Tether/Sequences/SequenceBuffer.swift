@@ -90,11 +90,17 @@ internal import Synchronization
 
     /// The next notification, in posting order; `nil` at the end.
     func next(isolation: isolated (any Actor)?) async -> Notification? {
-        if let taken = take() { return taken?.notification }
+        switch take() {
+        case .element(let handover): return handover.notification
+        case .end: return nil
+        case .nothingYet: break
+        }
         let handover = await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { continuation in
-                if let taken = take(for: unsafe Consumer(continuation: continuation)) {
-                    unsafe continuation.resume(returning: taken)
+                switch take(for: unsafe Consumer(continuation: continuation)) {
+                case .element(let handover): unsafe continuation.resume(returning: handover)
+                case .end: unsafe continuation.resume(returning: nil)
+                case .nothingYet: break
                 }
             }
         } onCancel: {
@@ -105,15 +111,20 @@ internal import Synchronization
         return handover?.notification
     }
 
-    /// Takes the oldest element, or the end, `.some(nil)`. Otherwise returns `nil`, and a given
-    /// consumer waits.
-    private func take(for consumer: Consumer? = nil) -> Handover?? {
-        state.withLock { state -> Handover?? in
+    private enum Taken {
+        case element(Handover)
+        case end
+        case nothingYet
+    }
+
+    /// Takes the oldest element, or the end. If there is nothing yet, a given consumer waits.
+    private func take(for consumer: Consumer? = nil) -> Taken {
+        state.withLock { state -> Taken in
             defer { state.checkInvariants(policy) }
-            if let element = state.elements.popFirst() { return element }
-            if state.isFinished { return .some(nil) }
+            if let element = state.elements.popFirst() { return .element(element) }
+            if state.isFinished { return .end }
             if let consumer { state.consumers.append(consumer) }
-            return nil
+            return .nothingYet
         }
     }
 

@@ -88,7 +88,7 @@ final class AsyncRun: Chained, @unchecked Sendable {
     /// Ends the call. Called once, by its task.
     func end() {
         // A `deinit` that runs here is part of the call, which others wait for (R8). The reference
-        // keeps the address from other registrations.
+        // keeps the address from other registrations while the call is found by it.
         let memory = registration.map { Unowned<AnyObject>($0) }
         registration = nil
         let removed = AsyncRun.underWay.withLock { calls in
@@ -96,7 +96,7 @@ final class AsyncRun: Chained, @unchecked Sendable {
             return calls.remove(self)
         }
         withExtendedLifetime((removed, memory)) {}
-        if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) }
+        if tether_is_awaited(address.bits) { HandlerWait.resumeWaiters(address) }
     }
 
     /// The calls under way around the current task, the nearest first.

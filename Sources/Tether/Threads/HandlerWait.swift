@@ -63,7 +63,7 @@ enum HandlerWait {
 
     /// Called after a handler's return and after a registration's end, if `tether_is_awaited`.
     /// Resumes the waiters that await nothing any more.
-    static func handlerReturned(_ registration: RegistrationAddress) {
+    static func resumeWaiters(_ registration: RegistrationAddress) {
         let resumed = waiters.withLock { waiters -> [Waiter] in
             guard let waiting = waiters[registration] else { return [] }
             // Each is read once: handlers may return meanwhile, and each waiter must be in exactly

@@ -113,11 +113,11 @@ internal import Synchronization
     /// A post that has to fence does so here. While a thread waits, every post does so, between its
     /// hazard pointer and its read of the state. So a thread that ends the awaited registration
     /// later, and reads the hazard pointers without a fence of all threads
-    /// (`HandlerWait.handlerReturned`), misses no call.
+    /// (`HandlerWait.resumeWaiters`), misses no call.
     @inline(never)
     private static func attend(after registration: RegistrationAddress) {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        if tether_is_awaited(registration.bits) { HandlerWait.handlerReturned(registration) }
+        if tether_is_awaited(registration.bits) { HandlerWait.resumeWaiters(registration) }
     }
 
     // MARK: Reading the guards of all threads
@@ -308,6 +308,7 @@ struct Reclamation: ~Copyable, Sendable {
             }
             released = garbage.called.filter { isFree($0.epoch, $0.object) }.map(\.object)
             garbage.called.removeAll { isFree($0.epoch, $0.object) }
+            if garbage.called.isEmpty, garbage.called.capacity > 1024 { garbage.called = [] }
         }
         return released + expired(in: &garbage, of: center)
     }
@@ -319,6 +320,8 @@ struct Reclamation: ~Copyable, Sendable {
             garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex
         let expired = garbage.retired[..<firstKept].compactMap(\.object)
         garbage.retired.removeSubrange(..<firstKept)
+        // A large array releases its memory with the last element.
+        if garbage.retired.isEmpty, garbage.retired.capacity > 1024 { garbage.retired = [] }
         newestGarbage.store(garbage.newest, ordering: .relaxed)
         return expired
     }

@@ -49,10 +49,9 @@ struct ClosureContext: Sendable {
 
         init?(_ name: MangledName, behind previous: Int) {
             var (size, alignment) = (8, 8)
-            let (isFunction, isThin) = name.isFunction
-            if isFunction {
-                size = isThin ? 8 : 16
-                layout = isThin ? .none : .function
+            if let kind = name.functionKind {
+                size = kind == .thin ? 8 : 16
+                layout = kind == .thin ? .none : .function
             } else if name.isBox || name.isStrong && name.isReference {
                 layout = .reference
             } else if let type = name.type, let itsSize = type.size,

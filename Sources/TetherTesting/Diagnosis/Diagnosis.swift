@@ -58,7 +58,7 @@ struct Diagnosis {
             reason(for: object, tracked, holders)
             ?? Reason(
                 words: "it has "
-                    + unexplained(object.count, holders, keep: true, suspects: suspects(object)),
+                    + unexplained(.object, object.count, holders, suspects: suspects(object)),
                 picture: unexplained(object.count, of: tracked.lines))
         return Finding(
             message: "\(tracked.subject(besides: reason.site)) is still alive: \(reason.words)",
@@ -178,7 +178,7 @@ struct Diagnosis {
                 ).diagram)
         }
         return Reason(
-            words: "its token has \(unexplained(token.count, holders, keep: false))",
+            words: "its token has \(unexplained(.token, token.count, holders))",
             picture: unexplained(token.count, of: registration.tokenLines))
     }
 
@@ -210,8 +210,10 @@ struct Diagnosis {
         return picture.diagram
     }
 
+    private enum Subject { case object, token }
+
     private func unexplained(
-        _ count: Int, _ holders: Holders, keep: Bool, suspects: String = ""
+        _ subject: Subject, _ count: Int, _ holders: Holders, suspects: String = ""
     ) -> String {
         let references = references(count)
         guard Memory.isReadable else {
@@ -227,14 +229,19 @@ struct Diagnosis {
                 + "\(Container.limit) places, or the first megabyte, of a large collection. "
                 + "Look in the rest of such an array, set or dictionary."
         }
-        return keep
-            ? "\(references). No handler, notification or object of this scope holds it. Look for: "
+        switch subject {
+        case .object:
+            return
+                "\(references). No handler, notification or object of this scope holds it. Look for: "
                 + "\(suspects)a local variable outside the body, a global, a task, a thread, a closure of the "
                 + "test's own\(loops), a capture that cannot be inspected (Mutex, any Error). "
                 + "If it is kept on purpose, call `keep(_:)`."
-            : "\(references). Nothing in this scope holds it. Look for: a local variable outside "
+        case .token:
+            return
+                "\(references). Nothing in this scope holds it. Look for: a local variable outside "
                 + "the body, a global, an object that outlives the test. Release it, or call "
                 + "`cancel()`, before the test ends."
+        }
     }
 }
 

@@ -42,6 +42,6 @@ enum HeapMetadata: Sendable {
         }
         // Tether itself reports the contents of its own objects.
         return .instance(
-            type, size: size, layout: type.isTethers ? .none : TypeLayout.instance(of: type))
+            type, size: size, layout: type.isOfTether ? .none : TypeLayout.instance(of: type))
     }
 }

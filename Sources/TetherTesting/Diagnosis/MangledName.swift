@@ -41,16 +41,23 @@ struct MangledName {
             || ["Xl", "Xc", "XP"].contains { wrapped.suffix(2).elementsEqual($0.utf8) }
     }
 
-    /// Whether the name is of a captured function: `I`, the conventions, `_`. A thin function has
-    /// no context.
-    var isFunction: (Bool, isThin: Bool) {
+    enum FunctionKind {
+        /// A function and its context.
+        case thick
+        /// A function without a context.
+        case thin
+    }
+
+    /// The kind of a captured function, whose name is `I`, the conventions, `_`; `nil` if the name is
+    /// of something else.
+    var functionKind: FunctionKind? {
         let name = wrapped
-        guard name.last == UInt8(ascii: "_") else { return (false, false) }
+        guard name.last == UInt8(ascii: "_") else { return nil }
         let conventions = name.dropLast().reversed().prefix { $0 != UInt8(ascii: "I") }
         guard conventions.count < name.count - 1, !conventions.isEmpty,
             conventions.allSatisfy({ UInt8(ascii: "A")...UInt8(ascii: "z") ~= $0 })
-        else { return (false, false) }
-        return (true, conventions.suffix(2).contains(UInt8(ascii: "t")))
+        else { return nil }
+        return conventions.suffix(2).contains(UInt8(ascii: "t")) ? .thin : .thick
     }
 
     /// Whether the name is of a class or a standard collection, which are one reference whatever
@@ -66,7 +73,7 @@ struct MangledName {
             let target = Memory.relative(at: address &+ 1),
             let descriptor = kind == 1 ? target : Memory.load(UInt.self, at: target)
         else { return false }
-        return RuntimeType.isDescriptor(descriptor, of: 16)
+        return RuntimeType.isDescriptor(descriptor, of: .class)
     }
 
     /// The type that the runtime finds; `nil` if no type is found, or if the type may have generic

@@ -127,7 +127,7 @@ extension RuntimeType {
     var isOfCollection: Bool { fullName.hasPrefix("Swift._") }
 
     /// Whether the type is a class of Tether.
-    var isTethers: Bool {
+    var isOfTether: Bool {
         let name = fullName
         return name.hasPrefix("Tether.") || name.hasPrefix("(extension in Tether)")
     }

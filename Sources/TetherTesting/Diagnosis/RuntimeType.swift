@@ -27,7 +27,7 @@ struct RuntimeType: @unchecked Sendable {
             words.load(UInt.self, at: 0) == RuntimeType.classWitnesses,
             words.load(UInt.self, at: 8) == 0,
             let descriptor = words.load(UInt.self, at: 48),
-            RuntimeType.isDescriptor(descriptor, of: 16)
+            RuntimeType.isDescriptor(descriptor, of: .class)
         else { return nil }
         self.init(metadata: metadata)
     }
@@ -42,17 +42,24 @@ struct RuntimeType: @unchecked Sendable {
         let isType =
             switch kind {
             case .class: RuntimeType(class: metadata) != nil
-            case .struct: RuntimeType.isDescriptor(descriptor, of: 17)
-            case .enum, .optional: RuntimeType.isDescriptor(descriptor, of: 18)
+            case .struct: RuntimeType.isDescriptor(descriptor, of: .struct)
+            case .enum, .optional: RuntimeType.isDescriptor(descriptor, of: .enum)
             default: false
             }
         guard isType else { return nil }
         self.init(metadata: metadata)
     }
 
-    static func isDescriptor(_ address: UInt, of kind: UInt32) -> Bool {
+    /// The kinds of descriptors of types, as the compiler writes them.
+    enum DescriptorKind: UInt32 {
+        case `class` = 16
+        case `struct` = 17
+        case `enum` = 18
+    }
+
+    static func isDescriptor(_ address: UInt, of kind: DescriptorKind) -> Bool {
         CompiledRecords.isTypeDescriptor(address)
-            && Memory.load(UInt32.self, at: address).map { $0 & 0x1F == kind } == true
+            && Memory.load(UInt32.self, at: address).map { $0 & 0x1F == kind.rawValue } == true
     }
 
     private final class AnyClass {}

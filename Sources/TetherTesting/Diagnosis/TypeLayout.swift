@@ -40,10 +40,10 @@ indirect enum TypeLayout: Sendable {
             if type.type == String.self { return .none }
             // The fields of library types have no names: their implementation does not concern the
             // user.
-            let isLibrarys = ["Swift.", "Synchronization.", "Tether."].contains {
+            let isOfLibrary = ["Swift.", "Synchronization.", "Tether."].contains {
                 type.fullName.hasPrefix($0)
             }
-            return fields(type.fields, haveNames: !isLibrarys)
+            return fields(type.fields, haveNames: !isOfLibrary)
         case .tuple: return fields(type.elements)
         case .enum, .optional: return .cases(type)
         case .function: return .function

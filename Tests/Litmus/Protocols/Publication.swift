@@ -31,7 +31,7 @@ struct Publication: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func pairOfMatches(", "func showAdded(",
+            "Tether/Core/Matching/CenterCore.swift", "func pairOfMatches(", "func publishAdded(",
             "lastAdded.store(registration.id, ordering: .releasing)",
             "lastAdded.load(ordering: .acquiring)"),
         Code(

@@ -37,7 +37,7 @@ struct Waiting: Modelled {
 
     static let code = [
         Code(
-            "Tether/Threads/HandlerWait.swift", "func handlerReturned(", "func add(",
+            "Tether/Threads/HandlerWait.swift", "func resumeWaiters(", "func add(",
             "EpochGuard.fenceOthers()", "atomicMemoryFence(ordering: .sequentiallyConsistent)"),
         Code("Tether/Threads/AsyncRun.swift", "func perform("),
         Code(
@@ -84,7 +84,7 @@ struct Waiting: Modelled {
         }
     }
 
-    /// The part of `HandlerWait.add` and `HandlerWait.handlerReturned` that finds a wait to be
+    /// The part of `HandlerWait.add` and `HandlerWait.resumeWaiters` that finds a wait to be
     /// over, where others end the registration, as during a `finish()`.
     func look(_ fenceBetween: () -> Void) {
         var end = Value(0)
@@ -151,7 +151,7 @@ struct Waiting: Modelled {
                 }
             ]
         ) { code in
-            // `HandlerWait.add`, and later `HandlerWait.handlerReturned`, for another returned
+            // `HandlerWait.add`, and later `HandlerWait.resumeWaiters`, for another returned
             // handler.
             code.endByAnother(besides: "another return") {
                 code.waiters.withLock {
@@ -213,7 +213,7 @@ struct Waiting: Modelled {
                         code.posting.fenceOthers()
                     }
                 },
-                // `HandlerWait.handlerReturned`, for another returned handler.
+                // `HandlerWait.resumeWaiters`, for another returned handler.
                 .init("another return") {
                     code.waiters.withLock {
                         guard code.posting.awaited.load(.relaxed) >= 2 else { return }

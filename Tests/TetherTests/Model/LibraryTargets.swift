@@ -57,7 +57,7 @@ final class LibraryBatchingScheduler: LibraryScheduler, @unchecked Sendable {
 /// Runs jobs in any order.
 final class LibraryConcurrentScheduler: LibraryScheduler, @unchecked Sendable {
     /// SAFETY: the scheduler is a constant.
-    private final class Target: BoundTarget, @unchecked Sendable {
+    private final class Target: BlockTarget, @unchecked Sendable {
         private let scheduler: LibraryConcurrentScheduler
 
         init(_ scheduler: LibraryConcurrentScheduler) {

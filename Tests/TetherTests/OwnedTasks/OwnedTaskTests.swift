@@ -303,6 +303,28 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `O12 R11 a task that finishes its own owner's observers lets deliveries be made`()
+        async throws
+    {
+        let (log, center, jobs, owner) = (log, ObserverCenter(), ManualScheduler(), Owner())
+        let token = center.observe(.sample, owner: owner, on: .custom(jobs)) { _, note in
+            log.add("handled \(note.number)")
+        }
+        let address = try #require(token.registration).address
+        center.post(.sample, numbers: 1...3)
+        let task = Task(owner: owner) { [weak owner] in
+            guard let owner else { return }
+            let result = await OwnerObservers(of: owner).finish()
+            log.add("\(result) \(Task.isCancelled)")
+        }
+        #expect(await isWaitedFor(address))
+        #expect(log.entries == [])
+        jobs.runAll()
+        await task.value
+        #expect(log.entries == ["handled 1", "handled 2", "handled 3", "finished true"])
+        #expect(OwnerObservers(of: owner).isEmpty)
+    }
+
     @Test func `O12 O14 R11 finish() cancels tasks, waits for their return, and forgets closures`()
         async
     {

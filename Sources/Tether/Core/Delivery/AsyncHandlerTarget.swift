@@ -5,7 +5,7 @@
 /// task awaits the handler's call before the next block runs.
 /// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there
 /// is one at a time, reads or writes `requestedRun`.
-final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
+final class AsyncHandlerTarget: BlockTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
         /// The running task.

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// The deliveries that one block on a target makes: of a post, all on that target. After a switch
-/// each moved delivery has a block. A block of a concurrent target or an actor also makes the
+/// The deliveries that one block on a target makes: of a post, all on that target, unless each
+/// observer has a block of its own (`sharesBlocks`). After a switch each moved delivery has a block. A block of a concurrent target or an actor also makes the
 /// observer's earlier deliveries, and a batching target's block makes all that wait.
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work
@@ -25,7 +25,9 @@ struct Block: Sendable {
             }
         }
 
-        func drop() { unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
+        func drop(because reason: DropReason) {
+            unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number, because: reason) }
+        }
 
         func markLate() { unsafe pending._withUnsafeGuaranteedRef { $0.markLate(number) } }
     }
@@ -67,10 +69,10 @@ struct Block: Sendable {
 
     /// Drops and counts the deliveries of a block that never runs. The release may call the user's
     /// code.
-    func drop() {
-        first.drop()
+    func drop(because reason: DropReason) {
+        first.drop(because: reason)
         for other in others {
-            other.drop()
+            other.drop(because: reason)
         }
     }
 }
@@ -90,7 +92,7 @@ final class CancellableBlock: Sendable {
     func runNestable() { if use() { block.runNestable() } }
 
     /// Drops the deliveries, unless the block has begun.
-    func cancel() { if use() { block.drop() } }
+    func cancel() { if use() { block.drop(because: .targetCancelled) } }
 
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }

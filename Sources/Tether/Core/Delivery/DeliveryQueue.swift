@@ -24,7 +24,8 @@ internal import Synchronization
 ///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
 ///   unless a call begun on an earlier target still runs (D6). None is made before what was on the
 ///   target before its post, such as a barrier.
-/// - *Has no block*: if more deliveries are pending than blocks wait, it is the oldest.
+/// - *One that has no block*: if more deliveries are pending than blocks wait, one of them has none.
+///   Any would do, and the oldest is taken.
 enum DeliveryOrder: Sendable {
     /// The target runs its blocks one by one, in order.
     case serial
@@ -381,7 +382,7 @@ struct DeliveryQueue: Sendable {
         assert((count == 0) == (first == end), "an empty queue has no numbers")
         assert(count == 0 || slots[index(of: first)] != nil, "the first slot is never empty")
         assert(count <= bound.limit)
-        guard slots.count <= 64 else { return }
+        guard slots.count <= 2 * checkedSize else { return }
         assert(slots.count { $0 != nil } == count)
         assert(slots.count { $0?.isLate == true } == lateCount)
         assert(

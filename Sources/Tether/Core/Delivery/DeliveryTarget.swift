@@ -12,8 +12,9 @@ public import Foundation
 ///
 /// *Delivery*: on `.postingThread` a post calls the handler before the post returns. On every other
 /// target the posting thread never waits. Only a post that is made on `.main`, `.currentThread` or
-/// `.thread` itself calls the handler at once, if no delivery of the center waits there, or if a
-/// handler makes the post. For a thread the deliveries of all centers count. A post puts one block
+/// `.thread` itself calls the handler at once: if no delivery of the center waits there, or if a
+/// handler makes the post and the observer itself has no pending delivery. For a thread the
+/// deliveries of all centers count. A post puts one block
 /// on each target, and the block keeps its place among all other work there. A target retains a
 /// queue or scheduler as long as the observer lives. A queue must not be the target of an observer
 /// that the queue owns, because neither would end.
@@ -21,13 +22,13 @@ public import Foundation
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable, CustomStringConvertible {
     /// `nil` for the posting thread. An observer takes a copy.
-    let bound: BoundTarget?
+    let blockTarget: BlockTarget?
 
-    init(_ bound: BoundTarget?) { self.bound = bound }
+    init(_ blockTarget: BlockTarget?) { self.blockTarget = blockTarget }
 
-    var isPostingThread: Bool { bound == nil }
-    package var usesRunLoop: Bool { bound is RunLoopTarget }
-    package var runsTasks: Bool { bound?.runsTasks ?? false }
+    var isPostingThread: Bool { blockTarget == nil }
+    package var usesRunLoop: Bool { blockTarget is RunLoopTarget }
+    package var runsTasks: Bool { blockTarget?.runsTasks ?? false }
 
     /// The posting thread, inside the post. The default.
     public static var postingThread: DeliveryTarget { DeliveryTarget(nil) }
@@ -47,7 +48,7 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
     ///
     /// Combine's `receive(on: DispatchQueue.main)` does the same. The handler runs after a view's
     /// update has ended.
-    public static var mainAsync: DeliveryTarget { DeliveryTarget(MainQueueTarget(.never)) }
+    public static var mainAsync: DeliveryTarget { DeliveryTarget(MainQueueTarget(inline: .never)) }
 
     /// An operation queue: one operation for each post; on a concurrent queue, for each observer of
     /// a post.
@@ -94,5 +95,5 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
     }
 
     /// The target's kind and, if any, the queue's name.
-    public var description: String { bound?.description ?? "posting thread" }
+    public var description: String { blockTarget?.description ?? "posting thread" }
 }

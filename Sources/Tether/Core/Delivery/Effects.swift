@@ -9,7 +9,7 @@
 /// the block of a target, so a post to n targets is O(n).
 struct Effects: ~Copyable {
     private struct Submission {
-        let target: BoundTarget
+        let target: BlockTarget
         var block: Block
     }
 
@@ -17,8 +17,9 @@ struct Effects: ~Copyable {
 
     private var first: Submission?
     private var others: ContiguousArray<Submission> = []
-    /// The index in `others` of the block of each place; `nil` up to `mostSearched` submissions.
-    private var indices: [BoundTarget.Place: Int]?
+    /// The index in `others` of the block of each place, but for the place of `first`, which is
+    /// always asked before; `nil` up to `mostSearched` submissions.
+    private var indices: [BlockTarget.Place: Int]?
     private var released: [any Sendable] = []
 
     /// Releases a value after the lock.
@@ -26,7 +27,7 @@ struct Effects: ~Copyable {
 
     /// Adds a new block, even if the target has one here. Takes over the target, so that a delivery
     /// retains it once.
-    mutating func addOwnBlock(_ block: consuming Block, on target: consuming BoundTarget) {
+    mutating func addOwnBlock(_ block: consuming Block, on target: consuming BlockTarget) {
         let submission = Submission(target: target, block: block)
         if first == nil {
             first = submission
@@ -37,7 +38,7 @@ struct Effects: ~Copyable {
 
     /// Adds a delivery to the block on its target, or adds the block as the target's first. On a
     /// concurrent target the observers of a post run at the same time, so each has its own block.
-    mutating func joinBlock(_ block: consuming Block, on target: consuming BoundTarget) {
+    mutating func joinBlock(_ block: consuming Block, on target: consuming BlockTarget) {
         guard target.sharesBlocks, first != nil else {
             return addOwnBlock(block, on: target)
         }
@@ -51,7 +52,7 @@ struct Effects: ~Copyable {
         addOwnBlock(block, on: target)
     }
 
-    private mutating func indexOfBlock(on target: BoundTarget) -> Int? {
+    private mutating func indexOfBlock(on target: BlockTarget) -> Int? {
         if others.count <= Effects.mostSearched {
             return others.firstIndex { $0.target.sharesBlockAtPlace(of: target) }
         }

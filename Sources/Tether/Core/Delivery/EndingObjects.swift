@@ -16,7 +16,8 @@ extension Notification {
             userInfo: userInfo?.filter { !Notification.isEnding($0.value) })
     }
 
-    private static func isEnding(_ value: Any) -> Bool {
+    /// Whether the value has an object that is being deinitialised, as `isEnding(at:)` looks.
+    static func isEnding(_ value: Any) -> Bool {
         // SAFETY: the pointer does not leave the closure.
         unsafe withUnsafePointer(to: value) { unsafe isEnding(at: $0) }
     }
@@ -50,7 +51,7 @@ extension Notification {
 
     /// Whether the notification has neither an object nor a `userInfo`.
     @inline(__always)
-    var isBare: Bool {
+    var hasNoPayload: Bool {
         guard let offset = Notification.offsetOfObject else {
             return object == nil && userInfo == nil
         }

@@ -31,8 +31,8 @@ struct HandlerExecution: ~Copyable, Sendable {
     private static let running: UInt8 = 1
     private static let awaited: UInt8 = 2
 
-    /// Begins a call. `awaited`: whether work waits for the return already, so that nobody will ask
-    /// again by `awaitReturnIfRunning`. Called under the lock, while no call is under way.
+    /// Begins a call. `awaited`: whether work waits for the return already. Such work does not call
+    /// `awaitReturnIfRunning` again. Called under the lock, while no call is under way.
     @inline(__always)
     func begin(awaited: Bool) {
         if awaited {

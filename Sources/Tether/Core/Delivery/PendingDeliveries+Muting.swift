@@ -94,7 +94,7 @@ extension PendingDeliveries {
         // (R7).
         if !registration.mayTakeDelivery() {
             drop(delivery, because: .usedUp, in: &state, &effects)
-        } else if isCalledHere(state, .unmuting) {
+        } else if isCalledHere(state, in: .unmuting) {
             state.extras.unmutingCalls += 1
             calls.append(
                 InlineCall(pending: self, registration: registration, delivery: delivery))

@@ -55,7 +55,7 @@ extension PendingDeliveries {
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded { return false }
-            // With deliveries pending, nobody need ask: the next call begins as awaited.
+            // With deliveries pending, the next call finds the signal, and begins as awaited.
             if state.hasNothingToCall, !execution.awaitReturnIfRunning() { return false }
             state.extras.idleSignals.append(signal)
             return true

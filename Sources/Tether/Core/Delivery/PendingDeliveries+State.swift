@@ -6,12 +6,12 @@ extension PendingDeliveries {
     enum Destination: Sendable {
         /// No blocks: each post calls the handler.
         case postingThread
-        case on(BoundTarget)
+        case on(BlockTarget)
         /// The posting thread becomes the target when the observer is idle. Until then posts join
         /// the deliveries on the old target.
-        case leaving(BoundTarget)
+        case leaving(BlockTarget)
 
-        init(_ target: BoundTarget?) {
+        init(_ target: BlockTarget?) {
             if let target {
                 self = .on(target)
             } else {
@@ -20,7 +20,7 @@ extension PendingDeliveries {
         }
 
         /// The target of blocks; `nil` for the posting thread.
-        var target: BoundTarget? {
+        var target: BlockTarget? {
             switch self {
             case .postingThread: nil
             case .on(let target), .leaving(let target): target
@@ -28,7 +28,7 @@ extension PendingDeliveries {
         }
 
         /// The target as it was set last.
-        var lastSetTarget: BoundTarget? {
+        var lastSetTarget: BlockTarget? {
             switch self {
             case .on(let target): target
             case .postingThread, .leaving: nil
@@ -88,28 +88,29 @@ extension PendingDeliveries {
         private var madeExtras = OnDemand<Extras>()
         var destination: Destination
         /// The waiting deliveries of the center's observers at the target's place.
-        var waiting: WaitingCount?
-        /// How many deliveries of `queue` the count `waiting` includes.
-        private var published = 0
+        var waitingAtPlace: WaitingCount?
+        /// How many deliveries of `queue` are in that count.
+        private var countedAtPlace = 0
         /// The number of blocks that have neither begun nor been dropped, on all targets so far.
         /// Not `DeliveryQueue.blockCount`, which counts on the present target.
         var waitingBlocks = 0
         var lifetime = Lifetime.live
         /// The target's, here because posts write the memory of the target's reference count.
-        var inlineRule: BoundTarget.InlineRule
+        var inlineRule: BlockTarget.InlineRule
         /// Whether the call under way was begun on an earlier target. Then nothing is called inline
         /// until that call returns.
         var isCallElsewhere = false
         /// Whether an async handler's call goes on after its block has returned.
         var isAsyncCallUnderWay = false
 
-        init(on target: BoundTarget?, in center: CenterCore) {
+        init(on target: BlockTarget?, in center: CenterCore) {
             destination = Destination(target)
-            inlineRule = BoundTarget.InlineRule(of: target)
-            waiting = target?.waiting(in: center)
+            inlineRule = BlockTarget.InlineRule(of: target)
+            waitingAtPlace = target?.waiting(in: center)
         }
 
-        /// The pending deliveries, made by the first change.
+        /// The pending deliveries, made by the first change. A read before that traps: see
+        /// `hasQueue`.
         var queue: DeliveryQueue {
             @inline(__always)
             mutating _modify {
@@ -129,7 +130,7 @@ extension PendingDeliveries {
 
         var pendingCount: Int { madeQueue.isMade ? madeQueue.value.count : 0 }
 
-        /// The rare part, made by the first change.
+        /// The rare part, made by the first change. A read before that traps: see `hasExtras`.
         var extras: Extras {
             @inline(__always)
             mutating _modify {
@@ -160,18 +161,18 @@ extension PendingDeliveries {
         /// Counts a change of the queue at the target's place.
         @inline(__always)
         mutating func publishWaitingCount() {
-            guard let waiting else { return }
-            waiting.add(pendingCount - published)
-            published = pendingCount
+            guard let waitingAtPlace else { return }
+            waitingAtPlace.add(pendingCount - countedAtPlace)
+            countedAtPlace = pendingCount
         }
 
         /// Counts the queue at the target's place, and no longer at the old target's. At the same
         /// place the deliveries stay counted, so that no post sees none meanwhile.
         mutating func moveWaitingCount(to place: WaitingCount?) {
-            if place === waiting { return }
-            waiting?.add(-published)
-            waiting = place
-            published = 0
+            if place === waitingAtPlace { return }
+            waitingAtPlace?.add(-countedAtPlace)
+            waitingAtPlace = place
+            countedAtPlace = 0
         }
 
         var hasEnded: Bool {

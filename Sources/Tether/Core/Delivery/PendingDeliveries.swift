@@ -64,7 +64,7 @@ final class PendingDeliveries: Sendable {
     let registration: Unowned<Registration>
 
     /// `target`: `nil` for the posting thread.
-    init(of registration: Registration, target: BoundTarget?) {
+    init(of registration: Registration, target: BlockTarget?) {
         self.registration = Unowned(registration)
         state = Locked(State(on: target, in: registration.center), rank: .pending)
     }
@@ -73,19 +73,19 @@ final class PendingDeliveries: Sendable {
     /// effects. Every change after which the observer may be idle is made here or by `endCall`.
     func change(_ body: (inout State, inout Effects) -> Void) {
         var effects = Effects()
-        var ending: Ending?
+        var end: EndWhenIdle?
         state.withLock { state in
             if state.hasEnded { return }
             body(&state, &effects)
             state.publishWaitingCount()
-            ending = settle(&state, &effects)
+            end = settle(&state, &effects)
         }
-        ending?.perform()
+        end?.perform()
         effects.perform()
     }
 
     /// The end of an observer after its last delivery.
-    private struct Ending {
+    private struct EndWhenIdle {
         let registration: Registration
         let cause: EndCause
 
@@ -94,8 +94,8 @@ final class PendingDeliveries: Sendable {
 
     /// Does the work that has waited until the observer is idle. Returns the end of the observer,
     /// if it comes now.
-    private func settle(_ state: inout State, _ effects: inout Effects) -> Ending? {
-        // With deliveries pending, the next call begins as awaited.
+    private func settle(_ state: inout State, _ effects: inout Effects) -> EndWhenIdle? {
+        // With deliveries pending, the next call finds the work, and begins as awaited.
         guard state.hasWorkWhenIdle, state.hasNothingToCall else { return nil }
         // The return of a running handler calls this function again.
         if execution.awaitReturnIfRunning() { return nil }
@@ -112,17 +112,17 @@ final class PendingDeliveries: Sendable {
         guard let cause = state.causeOfEndWhenIdle, let registration = registration.retained else {
             return nil
         }
-        return Ending(registration: registration, cause: cause)
+        return EndWhenIdle(registration: registration, cause: cause)
     }
 
     /// Sets the target; `nil` for the posting thread.
-    private func setTarget(_ target: BoundTarget?, in state: inout State) {
+    private func setTarget(_ target: BlockTarget?, in state: inout State) {
         // Not the last reference, as in `deliverKept`. The center is not stored, so this object
         // stays small.
         let center = registration.retained?.center
         state.moveWaitingCount(to: center.flatMap { target?.waiting(in: $0) })
         state.destination = Destination(target)
-        state.inlineRule = BoundTarget.InlineRule(of: target)
+        state.inlineRule = BlockTarget.InlineRule(of: target)
     }
 
     // MARK: Posting
@@ -130,15 +130,15 @@ final class PendingDeliveries: Sendable {
     /// Takes a notification on the posting thread. Returns whether the post calls the handler
     /// instead. While collecting, the post calls `receive` again after submitting its blocks.
     func receive(
-        _ notification: Notification, for registration: Registration, in post: inout Post,
-        _ step: PostStep
+        _ notification: Notification, of post: inout Post, for registration: Registration,
+        in step: PostStep
     ) -> Bool {
         post.examine(notification)
         // Not under the lock, because the user's code may compute the name of a queue.
         let targetName = Events.areTraced ? target.description : ""
         return state.withLock { state in
             guard state.takesPosts else { return false }
-            let isHere = isCalledHere(state, step)
+            let isHere = isCalledHere(state, in: step)
             // The second part decides on muting and claim.
             if isHere, step == .collecting { return true }
             if state.isMuted {
@@ -159,17 +159,17 @@ final class PendingDeliveries: Sendable {
 
     /// Whether the first part of a post on the calling thread would leave the call to the second
     /// part (D1, D3).
-    var wouldBeCalledHere: Bool { state.withLock { isCalledHere($0, .collecting) } }
+    var wouldBeCalledHere: Bool { state.withLock { isCalledHere($0, in: .collecting) } }
 
     /// Whether a post on the calling thread calls the handler in this step, or in a later one.
-    func isCalledHere(_ state: borrowing State, _ step: PostStep) -> Bool {
+    func isCalledHere(_ state: borrowing State, in step: PostStep) -> Bool {
         if state.isCallElsewhere { return false }
         switch state.inlineRule {
         case .never:
             return false
         case .unlessPending:
             if state.hasPending { return false }
-            return state.destination.isCurrent && mayOvertake(state.waiting, step)
+            return state.destination.isCurrent && mayOvertake(state.waitingAtPlace, in: step)
         case .always:
             return state.destination.isCurrent
         }
@@ -177,8 +177,9 @@ final class PendingDeliveries: Sendable {
 
     /// Whether a post of the center on the target may be handled before the deliveries that wait
     /// there: if there are none, or if a handler makes the post, which belongs to the delivery
-    /// under way. The first part of a post decides.
-    private func mayOvertake(_ waiting: WaitingCount?, _ step: PostStep) -> Bool {
+    /// under way. The first part of a post decides: in the second part an observer is called that was
+    /// not routed in the first, or that the first part left to the second.
+    private func mayOvertake(_ waiting: WaitingCount?, in step: PostStep) -> Bool {
         if step == .calling { return true }
         guard let waiting, !waiting.isZero else { return true }
         // A post is nested if there is an epoch guard besides its own. An unmuting has none yet.
@@ -288,7 +289,7 @@ final class PendingDeliveries: Sendable {
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
         state.publishWaitingCount()
-        // Who asked before this call does not ask again.
+        // Work that waits for the return asked for it before this call. It does not ask again.
         execution.begin(awaited: state.hasWorkWhenIdle || state.hasSkipped)
         return Call(delivery: delivery, turn: turn)
     }
@@ -297,7 +298,7 @@ final class PendingDeliveries: Sendable {
     /// next call.
     private func endCall(of turn: DeliveryQueue.Turn) -> Call? {
         var effects = Effects()
-        var ending: Ending?
+        var end: EndWhenIdle?
         var next: Call?
         state.withLock { state in
             if state.hasEnded {
@@ -307,11 +308,11 @@ final class PendingDeliveries: Sendable {
             execution.end()
             state.isCallElsewhere = false
             next = continueBlocks(after: turn, in: &state, &effects)
-            ending = settle(&state, &effects)
+            end = settle(&state, &effects)
         }
         // Read first, because the end may release the last reference to this object.
         let address = registration.registrationAddress
-        ending?.perform()
+        end?.perform()
         effects.perform(afterCallOf: address)
         return next
     }
@@ -340,12 +341,12 @@ final class PendingDeliveries: Sendable {
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
     /// without the lock.
-    func dropBlock(_ number: UInt64) {
+    func dropBlock(_ number: UInt64, because reason: DropReason) {
         var hasDropped = false
         change { state, effects in
             for delivery in state.queue.drop(number) {
                 hasDropped = true
-                drop(delivery, because: .targetCancelled, in: &state, &effects)
+                drop(delivery, because: reason, in: &state, &effects)
             }
         }
         // A dropped delivery has used a once observer up (R7).
@@ -367,7 +368,7 @@ final class PendingDeliveries: Sendable {
 
     var target: DeliveryTarget {
         let target = state.withLock { $0.destination.lastSetTarget }
-        return DeliveryTarget(target?.detachedCopy())
+        return DeliveryTarget(target?.copyForValue())
     }
 
     /// A delivery that a switch has moved, and that needs a block on the new target.
@@ -379,7 +380,7 @@ final class PendingDeliveries: Sendable {
     /// Switches several observers to another target, and has their pending deliveries moved in
     /// posting order (D6). A post meanwhile makes the earlier deliveries of its own observers
     /// first. `nil`: the posting thread, when each observer is idle.
-    static func redirect(_ observers: [PendingDeliveries], to new: BoundTarget?) {
+    static func redirect(_ observers: [PendingDeliveries], to new: BlockTarget?) {
         var moved: [Moved] = []
         for pending in observers { pending.redirect(to: new, &moved) }
         guard let new else { return }
@@ -389,7 +390,7 @@ final class PendingDeliveries: Sendable {
         effects.perform()
     }
 
-    private func redirect(to new: BoundTarget?, _ moved: inout [Moved]) {
+    private func redirect(to new: BlockTarget?, _ moved: inout [Moved]) {
         change { state, effects in
             guard let new else {
                 state.destination = state.destination.leavingTarget
@@ -410,7 +411,7 @@ final class PendingDeliveries: Sendable {
     }
 
     private func moveDeliveries(
-        to target: BoundTarget, in state: inout State, _ moved: inout [Moved]
+        to target: BlockTarget, in state: inout State, _ moved: inout [Moved]
     ) {
         guard state.hasQueue else { return }
         if state.hasSkipped {
@@ -450,8 +451,7 @@ final class PendingDeliveries: Sendable {
     /// Takes no further post, and ends the observer after the pending deliveries (R11).
     func endTakingNoPosts() { change { state, _ in state.lifetime = .finishing } }
 
-    /// Ends the observer. The caller releases the result: a block that never runs must not retain
-    /// the target.
+    /// Ends the observer. The caller releases the result, past the lock.
     func end(of registration: Registration) -> [any Sendable] {
         state.withLock { state in
             if state.hasEnded { return [] }
@@ -464,6 +464,7 @@ final class PendingDeliveries: Sendable {
             if let kept = state.kept {
                 deliveries.append(kept)
             }
+            // Reported, and not counted: an ended observer has no counts.
             for delivery in deliveries {
                 Events.report(
                     .dropped(
@@ -476,8 +477,9 @@ final class PendingDeliveries: Sendable {
                 state.extras.idleSignals = []
                 _ = state.extras.muting.takeKept()
             }
+            // A block that never runs may keep this object, and must not keep the target.
             state.destination = .postingThread
-            state.inlineRule = BoundTarget.InlineRule(of: nil)
+            state.inlineRule = BlockTarget.InlineRule(of: nil)
             return released
         }
     }

@@ -3,13 +3,14 @@ internal import Synchronization
 
 /// The part of a post that reaches an observer.
 enum PostStep {
-    /// The first of two parts: no handler is called, and the blocks are submitted at the end.
+    /// The first of two parts: no handler is called, and the blocks are submitted at the end. This
+    /// part decides whether a call may overtake deliveries that wait on its target.
     case collecting
     /// The second of two parts: the handlers of the posting thread are called. Also all of a post
-    /// to observers of which none was routed when it began.
+    /// to observers of which none was routed when it began, and which overtakes nothing.
     case calling
-    /// A post in one part: of a foreign center, or to one observer. An appended delivery is
-    /// submitted at once.
+    /// A post in one part, which decides about overtaking itself: of a foreign center, or to one
+    /// observer. An appended delivery is submitted at once.
     case whole
     /// An unmuting, which delivers the kept notification as if posted now.
     case unmuting

@@ -66,9 +66,13 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Whether deliveries wait for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
         guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }
-        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
         // The main thread's loop runs other turns of the queue, unless a task is in a turn.
-        return !Thread.isMainThread || isInTask
+        return !Thread.isMainThread || Self.isCallerInTask
+    }
+
+    /// Whether the caller's code runs in a task.
+    package static var isCallerInTask: Bool {
+        unsafe withUnsafeCurrentTask { task in unsafe task != nil }
     }
 
     /// The pending notifications, for inspection.
@@ -204,16 +208,13 @@ package final class WatchedObject: Sendable {
     package let address: UInt
     package let type: AnyClass
     private let hook = EndHook()
-    /// The center that the registrations name, without being listed there.
-    private static let center = CenterCore()
 
     /// Watches an object that the caller retains. An object that is being deinitialised has ended.
     package init(_ object: AnyObject) {
         address = UInt(bitPattern: ObjectIdentifier(object))
         type = Swift.type(of: object)
         let registration = OwnedRegistration(
-            outside: WatchedObject.center, hook: hook,
-            site: RegistrationSite(file: #fileID, line: #line))
+            forEndReportedTo: hook, site: RegistrationSite(file: #fileID, line: #line))
         hook.state.withLock { $0.registration = registration }
         if !ObjectTable.shared.attach(nil, to: object, as: registration) {
             hook.ended(registration)

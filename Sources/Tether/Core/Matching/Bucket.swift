@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
-/// A bucket appends registrations to its slots, and leaves a hole at each removal. Full slots, or
-/// slots with many holes, are replaced by slots for twice the number of registrations. A removal
-/// finds its slot by the registration's id, so holes store the id too.
+/// A bucket appends registrations to its slots, and leaves a hole at each removal. Full slots, slots
+/// with many holes, and much too many slots are replaced by slots for twice the number of
+/// registrations. A removal finds its slot by the registration's id, so holes store the id too.
 ///
 /// SAFETY: the lock of the bucket's center protects all variables; the node retains the bucket
 /// while the bucket has registrations.
@@ -40,26 +40,36 @@ internal import Synchronization
         return outgrown
     }
 
-    /// Removes a registration. Returns the bucket's reference, which may be the last, because a
-    /// post does not retain the registrations that it calls. Also returns replaced slots.
-    func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
+    /// Removes a registration. Returns it with the bucket's reference, which may be the last,
+    /// because a post does not retain the registrations that it calls. Also returns replaced slots.
+    func remove(_ registration: Registration) -> (removed: Registration, outgrown: BucketSlots?) {
         unsafe uncountedSlots._withUnsafeGuaranteedRef { $0.clear(registration) }
         unsafe registration.bucket = nil
         // SAFETY: the reference that `append` took over.
-        let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
+        let removed = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
         var outgrown: BucketSlots?
-        if used >= 8, count < used / 2 { outgrown = rebuild(capacity: max(4, count * 2)) }
+        if hasTooManySlots { outgrown = rebuild(capacity: max(4, count * 2)) }
         checkInvariants()
-        return (kept, outgrown)
+        return (removed, outgrown)
     }
 
-    /// Hides the holes in the last slots from posts: the slots stay, and count as unused. Returns
-    /// the old number of used slots, for `showTrailingHoles` if a post may read.
+    /// Whether fewer than half of the used slots, or a quarter of all, have a registration (M9).
+    private var hasTooManySlots: Bool {
+        used >= 8 && count < used / 2 || slots.capacity >= 16 && count < slots.capacity / 4
+    }
+
+    /// Hides the last holes from posts: their slots stay, and count as unused. Returns the old number
+    /// of used slots, for `showTrailingHoles` if a post may read.
+    ///
+    /// At most eight, because a post under way has the holes shown again, and each removal inside
+    /// that post would hide all of them. Each removal makes one hole.
     func hideTrailingHoles() -> Int {
         let before = used
         var used = before
-        while used > 0, unsafe slots.registration(at: used - 1) == nil { used -= 1 }
+        while used > 0, before - used < 8, unsafe slots.registration(at: used - 1) == nil {
+            used -= 1
+        }
         slots.used.store(used, ordering: .sequentiallyConsistent)
         return before
     }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// |---|---|---|
 /// | `add` | once | nothing; the guards of all threads that have posted, if something was unlinked |
 /// | `unlink` | once | the guards of all threads that have posted |
-/// | `post` of a cached name, while no sender of the name or of any name is observed | not at all; once at its end, if something was removed during the post | name cache, nodes, slots of the name and of any name |
+/// | `post` of a cached name, while no observer of the name, or of any name, asks for a sender | not at all; once at its end, if something was removed during the post | name cache, nodes, slots of the name and of any name |
 /// | any other `post` | once, in `match` | the slots of up to four buckets |
 ///
 /// Registrations retain their core. The core retains its registrations until their end. The public
@@ -23,7 +23,7 @@ internal import Synchronization
     static var living: [CenterCore] { all.withLock { Array($0.values) }.compactMap(\.retained) }
     /// No other center gets this number.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
-    let face: Face
+    let kind: Kind
     /// The address of Tether's own center, while that center exists.
     private let center = Atomic<UInt>(0)
     /// The deliveries of the center that wait on the main queue, but for those to `.mainAsync`.
@@ -43,11 +43,12 @@ internal import Synchronization
     /// The node of observers of any name. The registry retains the node.
     let anyName: Unmanaged<NameNode>
 
-    enum Face {
+    enum Kind {
         /// `ObserverCenter.default`.
         case shared
         /// Any other center of Tether's own.
-        case own
+        case separate
+        /// A center of Foundation's, or another library's.
         case foreign(ObjectIdentifier)
     }
 
@@ -58,8 +59,8 @@ internal import Synchronization
         var garbage = Reclamation.Garbage()
     }
 
-    init(face: Face = .own) {
-        self.face = face
+    init(_ kind: Kind = .separate) {
+        self.kind = kind
         let registry = Registry()
         // SAFETY: the registry retains the node as long as the core lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
@@ -67,22 +68,27 @@ internal import Synchronization
         CenterCore.all.withLock { $0[address] = Unowned(self) }
     }
 
-    deinit { _ = CenterCore.all.withLock { $0.removeValue(forKey: address) } }
+    deinit {
+        CenterCore.all.withLock { all in
+            _ = all.removeValue(forKey: address)
+            all.releaseUnusedCapacity()
+        }
+    }
 
-    /// Shows posts the registry's cache, if it is made, or hides it: during a trace no post takes
-    /// the untraced path.
-    func showOrHideCache(of registry: borrowing Registry) {
+    /// Makes the registry's cache, if there is one, visible to posts; during a trace hides it, so
+    /// that no post takes the untraced path.
+    func publishOrHideCache(of registry: borrowing Registry) {
         guard let made = registry.cache else { return }
         // SAFETY: the registry retains the cache as long as the core lives.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque())
         cache.store(Events.areTraced ? 0 : address, ordering: .sequentiallyConsistent)
     }
 
-    /// Hides all centers' caches from posts. After the trace, a center's first post shows its cache
-    /// again.
+    /// Hides all centers' caches from posts. After the trace, a center's first post publishes its
+    /// cache again.
     static func hideCaches() {
         for core in living {
-            core.state.withLock { core.showOrHideCache(of: $0.registry) }
+            core.state.withLock { core.publishOrHideCache(of: $0.registry) }
         }
     }
 
@@ -105,14 +111,14 @@ internal import Synchronization
                 // SAFETY: the bucket takes over the retained reference.
                 unsafe state.registry.addNew(
                     .passRetained(registration), name: name, sender: sender)
-                showAdded(registration)
+                publishAdded(registration)
                 return (nil, state.isClosed, retireUnlinked(in: &state))
             }
             // In one step, so a beginning post sees exactly one of the two registrations (M7).
             let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var replaced = state.registry.add(registration, name: name, sender: sender)
-            showAdded(registration)
+            publishAdded(registration)
             if let old = replaced, !old.close() { replaced = nil }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             return (replaced, state.isClosed, retireUnlinked(in: &state))
@@ -131,25 +137,28 @@ internal import Synchronization
                 return unsafe (false, [registration.takeRetainedValue()])
             }
             unsafe state.registry.addNew(registration, name: name, sender: nil)
-            unsafe registration._withUnsafeGuaranteedRef { showAdded($0) }
+            unsafe registration._withUnsafeGuaranteedRef { publishAdded($0) }
             return (state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
         withExtendedLifetime(released) {}
     }
 
-    /// Shows posts of two buckets that a registration is in its bucket.
-    private func showAdded(_ registration: Registration) {
+    /// Lets posts that read two buckets find a registration, which is in its bucket.
+    private func publishAdded(_ registration: Registration) {
         lastAdded.store(registration.id, ordering: .releasing)
     }
 
     /// Unlinks a registration. The caller releases the result, which includes the registration.
-    func unlink(_ registration: Registration) -> (kept: Registration, unlinked: Registry.Unlinked) {
+    func unlink(_ registration: Registration) -> (
+        removed: Registration, unlinked: Registry.Unlinked
+    ) {
         state.withLock { state in
-            guard let (kept, bucket) = unsafe state.registry.remove(registration) else {
+            guard let (removed, bucket) = unsafe state.registry.remove(registration) else {
                 registration.id = Registration.endedBeforeAddition
                 return (registration, [])
             }
+            // Garbage nearly always means a post under way.
             if state.garbage.isEmpty {
                 // The last free slots are used again, so observers that come and go do not fill the
                 // slots. A post under way may have read the old number of used slots, and would
@@ -158,16 +167,16 @@ internal import Synchronization
                 // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.hideTrailingHoles() }
                 if EpochGuard.earliest(on: address) == nil {
-                    return (kept, state.registry.takeUnlinked())
+                    return (removed, state.registry.takeUnlinked())
                 }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.showTrailingHoles(used) }
             }
-            return (kept, retire(kept, in: &state))
+            return (removed, retire(removed, in: &state))
         }
     }
 
-    /// Retires the unlinked objects, if there are any. Returns the objects that no post may still
-    /// read.
+    /// Retires the unlinked objects, if there are any. Returns the objects that no post can
+    /// be reading any more.
     @inline(__always)
     func retireUnlinked(in state: inout State) -> Registry.Unlinked {
         state.registry.unlinked.isEmpty ? [] : retire(nil, in: &state)
@@ -231,7 +240,7 @@ internal import Synchronization
     // MARK: The center
 
     var foreignCenter: ObjectIdentifier? {
-        if case .foreign(let center) = face { center } else { nil }
+        if case .foreign(let center) = kind { center } else { nil }
     }
 
     var ownCenter: ObjectIdentifier? {
@@ -269,7 +278,7 @@ internal import Synchronization
         state.withLock { $0.registry.hasObservers(of: name, from: sender) }
     }
 
-    /// Shows posts that a registration, perhaps already added, is routed.
+    /// Notes for posts that a registration, perhaps already added, is routed.
     func noteRouted(_ registration: Registration) {
         state.withLock { _ in
             // SAFETY: the registry retains the bucket while the bucket has the registration.
@@ -299,16 +308,17 @@ internal import Synchronization
 
 extension CenterCore {
     /// Calls every match in registration order. `notify` calls its argument with the notification.
-    /// Not called without a match, nor for a cached notification without payload (`isBare`).
+    /// `notify` is not called if nothing matches, nor if the notification has no payload and its
+    /// name is cached: then the cache's notification is delivered.
     func post(
-        name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
+        name: Notification.Name, hasNoPayload: Bool = false, sender: () -> SenderKey?,
         notify: ((Notification) -> Void) -> Void
     ) {
         let epoch = reclamation.epoch.load(ordering: .acquiring)
         unsafe ThreadRecord.withGuard(center: address, epoch: epoch) { epochGuard in
             switch quickMatch(name) {
             case .nothing: break
-            case .one(let bucket, let cached) where isBare:
+            case .one(let bucket, let cached) where hasNoPayload:
                 // SAFETY: the entry outlives the post; see `NameCache`.
                 unsafe cached._withUnsafeGuaranteedRef { cached in
                     let stored = cached.withoutPayload
@@ -317,7 +327,7 @@ extension CenterCore {
                 }
             case .one(let bucket, _):
                 notify { unsafe CenterCore.call(bucket, with: $0, at: epochGuard) }
-            case .pair(let pair, let cached) where isBare:
+            case .pair(let pair, let cached) where hasNoPayload:
                 // SAFETY: as above.
                 unsafe cached._withUnsafeGuaranteedRef { cached in
                     let stored = cached.withoutPayload
@@ -404,7 +414,7 @@ extension CenterCore {
         return MatchedPair(first, named == nil ? nil : others, upTo: last)
     }
 
-    /// Posts under the center's lock, or rather matches so: the lock is released before the calls.
+    /// Matches under the center's lock, and calls after the lock's release.
     @inline(never)
     private func matchWithLockAndCall(
         name: Notification.Name, sender: () -> SenderKey?,
@@ -467,7 +477,7 @@ extension CenterCore {
             // Made by this post, or hidden by an ended trace, also of the process that forked this
             // process.
             if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
-                showOrHideCache(of: state.registry)
+                publishOrHideCache(of: state.registry)
             }
             return (matches, retireUnlinked(in: &state))
         }
@@ -485,10 +495,10 @@ extension CenterCore {
             unsafe epochGuard.pointee.setHazardPointer(registration.address)
             if Events.areTraced {
                 let begun = Events.report(.post(notification.name))
-                registration.receiveInAnyState(notification)
+                registration.receiveInAnyState(notification, stored: nil, in: .whole)
                 Events.end(begun)
             } else {
-                registration.receive(notification)
+                registration.receive(notification, stored: nil, in: .whole)
             }
         }
     }
@@ -497,9 +507,9 @@ extension CenterCore {
     //
     // | Matches | None is routed | Some are routed |
     // |---|---|---|
-    // | a bucket with one slot in use | in one part | in one part |
-    // | a bucket | in one part | in two parts |
-    // | a pair of buckets | in one part | in two parts |
+    // | a bucket with one slot in use | in one part, `.calling` | in one part, `.whole` |
+    // | a bucket | in one part, `.calling` | in two parts |
+    // | a pair of buckets | in one part, `.calling` | in two parts |
     // | several buckets, or a trace | in two parts | in two parts |
 
     @inline(__always)
@@ -510,7 +520,8 @@ extension CenterCore {
         if bucket.hasRouted {
             return unsafe callRouted(bucket, with: notification, stored: stored, at: epochGuard)
         }
-        unsafe callInOnePart(bucket, with: notification, stored: stored, .calling, at: epochGuard)
+        unsafe callInOnePart(
+            bucket, with: notification, stored: stored, in: .calling, at: epochGuard)
     }
 
     /// Calls registrations of which some are routed. With one slot in use there is one observer at
@@ -522,7 +533,7 @@ extension CenterCore {
     ) {
         if bucket.used == 1 {
             return unsafe callInOnePart(
-                bucket, with: notification, stored: stored, .whole, at: epochGuard)
+                bucket, with: notification, stored: stored, in: .whole, at: epochGuard)
         }
         unsafe callInTwoParts(
             notification, stored: stored, isTraced: false, at: epochGuard
@@ -536,12 +547,12 @@ extension CenterCore {
     @inline(__always)
     private static func callInOnePart(
         _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
-        _ step: PostStep, at epochGuard: UnsafeMutablePointer<EpochGuard>
+        in step: PostStep, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         var previous = RegistrationAddress.none
         unsafe bucket.forEachRegistration { registration in
-            unsafe callInline(
-                registration, with: notification, stored: stored, step, after: &previous,
+            unsafe pass(
+                notification, to: registration, stored: stored, in: step, after: &previous,
                 at: epochGuard)
         }
     }
@@ -561,16 +572,17 @@ extension CenterCore {
         }
         var previous = RegistrationAddress.none
         unsafe pair.forEachRegistration { registration in
-            unsafe callInline(
-                registration, with: notification, stored: stored, .calling, after: &previous,
+            unsafe pass(
+                notification, to: registration, stored: stored, in: .calling, after: &previous,
                 at: epochGuard)
         }
     }
 
+    /// Passes a notification to a registration, which calls its handler or appends a delivery.
     @inline(__always)
-    private static func callInline(
-        _ registration: Unmanaged<Registration>, with notification: Notification,
-        stored: StoredNotification?, _ step: PostStep,
+    private static func pass(
+        _ notification: Notification, to registration: Unmanaged<Registration>,
+        stored: StoredNotification?, in step: PostStep,
         after previous: inout RegistrationAddress, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
@@ -579,7 +591,7 @@ extension CenterCore {
             let address = registration.address
             unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
             previous = address
-            registration.receive(notification, stored: stored, step)
+            registration.receive(notification, stored: stored, in: step)
         }
     }
 
@@ -600,7 +612,7 @@ extension CenterCore {
                 unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if !registration.hasEnded {
-                    registration.route(notification, in: &post, .collecting)
+                    registration.route(notification, of: &post, in: .collecting)
                 }
             }
         }
@@ -617,9 +629,9 @@ extension CenterCore {
                 unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if isTraced {
-                    registration.receiveInAnyState(notification, stored: stored, .calling)
+                    registration.receiveInAnyState(notification, stored: stored, in: .calling)
                 } else {
-                    registration.receive(notification, stored: stored, .calling)
+                    registration.receive(notification, stored: stored, in: .calling)
                 }
             }
         }

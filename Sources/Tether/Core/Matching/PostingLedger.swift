@@ -13,9 +13,16 @@ final class PostingLedger: Sendable {
 
     func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
 
-    /// Lists a queue, or removes it from the list. Complexity: O(1) amortised.
-    func list(_ queue: ObjectIdentifier, _ waiting: (@Sendable () -> Waiting?)?) {
+    /// Lists a queue. `waiting`: `nil` if nothing waits there. Complexity: O(1) amortised.
+    func list(_ queue: ObjectIdentifier, _ waiting: @escaping @Sendable () -> Waiting?) {
         queues.withLock { $0[queue] = waiting }
+    }
+
+    /// Removes a queue from the list. Complexity: O(1) amortised.
+    func unlist(_ queue: ObjectIdentifier) {
+        let removed = queues.withLock { $0.removeValue(forKey: queue) }
+        // Released without the lock.
+        withExtendedLifetime(removed) {}
     }
 
     /// The queues with waiting notifications, by place.

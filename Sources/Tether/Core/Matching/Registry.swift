@@ -42,8 +42,8 @@ internal import Synchronization
 
     // MARK: Posting
 
-    /// The slots matched by a post. `sender` is only called if a sender is observed. With
-    /// `mayDisplace`, the name may displace another name from the cache.
+    /// The slots matched by a post. `sender` is only called if a sender is observed. Without
+    /// `mayDisplace`, only an observed name without an entry gets one, in a free place of the cache.
     mutating func matches(
         name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
     ) -> MatchedBuckets {
@@ -101,7 +101,7 @@ internal import Synchronization
     /// for posts that may see it. The returned bucket is not retained: the registry or `unlinked`
     /// retains the bucket.
     mutating func remove(_ registration: Registration) -> (
-        kept: Registration, bucket: Unmanaged<Bucket>
+        removed: Registration, bucket: Unmanaged<Bucket>
     )? {
         guard let bucket = unsafe registration.bucket else { return nil }
         if let key = registration.details?.key, keyed[key] === registration {
@@ -109,14 +109,14 @@ internal import Synchronization
             keyed.releaseUnusedCapacity()
         }
         // SAFETY: a node retains a bucket with registrations.
-        let (kept, outgrown, isEmpty) = unsafe bucket._withUnsafeGuaranteedRef {
-            let (kept, outgrown) = $0.remove(registration)
-            return (kept, outgrown, $0.count == 0)
+        let (removed, outgrown, isEmpty) = unsafe bucket._withUnsafeGuaranteedRef {
+            let (removed, outgrown) = $0.remove(registration)
+            return (removed, outgrown, $0.count == 0)
         }
         if let outgrown { unlinked.append(outgrown) }
         if isEmpty { unsafe discard(bucket.takeUnretainedValue()) }
         count -= 1
-        return unsafe (kept, bucket)
+        return unsafe (removed, bucket)
     }
 
     /// The bucket for a registration, not retained: the registry retains the bucket.
@@ -146,6 +146,7 @@ internal import Synchronization
             node.setBucket(nil, of: sender)
             if let index = senders.index(forKey: sender) {
                 senders.values[index][ObjectIdentifier(bucket)] = nil
+                senders.values[index].releaseUnusedCapacity()
                 if senders.values[index].isEmpty {
                     unlinked.append(KeptKey(key: senders.remove(at: index).key))
                     senders.releaseUnusedCapacity()
@@ -176,7 +177,7 @@ internal import Synchronization
         guard let known = unsafe names.find(hash, where: { $0.name == name }) else {
             return unsafe names.insert(NameNode(name: name, hash: hash))
         }
-        if unsafe admits(bits, of: known, mayDisplace: true) {
+        if unsafe admitsOrCountsMiss(bits, of: known, mayDisplace: true) {
             unsafe insertIntoCache(CachedName(name: name, node: known.takeUnretainedValue()))
         }
         return unsafe known
@@ -191,7 +192,9 @@ internal import Synchronization
         if let cached = unsafe cachedNode(of: bits) { return unsafe cached }
         let hash = UInt(bitPattern: name.rawValue.hashValue)
         let known = unsafe names.find(hash) { $0.name == name }
-        guard unsafe admits(bits, of: known, mayDisplace: mayDisplace) else { return unsafe known }
+        guard unsafe admitsOrCountsMiss(bits, of: known, mayDisplace: mayDisplace) else {
+            return unsafe known
+        }
         let node = unsafe known ?? names.insert(NameNode(name: name, hash: hash))
         unsafe insertIntoCache(CachedName(name: name, node: node.takeUnretainedValue()))
         return unsafe node
@@ -203,8 +206,9 @@ internal import Synchronization
         unsafe cache?.find(bits)?._withUnsafeGuaranteedRef { unsafe $0.node }
     }
 
-    /// Whether a string that the cache does not have gets an entry there.
-    private func admits(
+    /// Whether a string that the cache does not have gets an entry there: in a free place, or at
+    /// every eighth miss.
+    private func admitsOrCountsMiss(
         _ bits: StringBits, of known: Unmanaged<NameNode>?, mayDisplace: Bool
     ) -> Bool {
         guard let cache else { return false }
@@ -292,10 +296,11 @@ internal import Synchronization
 }
 
 extension Dictionary {
-    /// Rebuilds a much too large dictionary, so its memory follows its count. O(1) amortised.
-    fileprivate mutating func releaseUnusedCapacity() {
-        guard capacity > 64, count < capacity / 8 else { return }
-        var smaller = Dictionary(minimumCapacity: count * 2)
+    /// Rebuilds a dictionary with more than four places for each element, so its memory follows its
+    /// count (M9). O(1) amortised.
+    mutating func releaseUnusedCapacity() {
+        guard capacity > 64, count < capacity / 4 else { return }
+        var smaller = Dictionary(minimumCapacity: count)
         for (key, value) in self { smaller[key] = value }
         self = smaller
     }

@@ -74,49 +74,64 @@ final class ObjectTable: Sendable {
         return watched
     }
 
+    #if canImport(ObjectiveC)
+    /// Changes or makes the record of a retained object; false if the object is being
+    /// deinitialised.
+    ///
+    /// The weak reference of a record calls a method of the object's class, so the record is made
+    /// with no lock held (R6).
+    private func withRecord(of object: AnyObject, _ body: (ObjectRecord) -> Void) -> Bool {
+        let identity = ObjectIdentifier(object)
+        let shard = shard(of: identity)
+        let found = shard.records.withLock {
+            ObjectTable.withKnownRecord(of: identity, in: $0, body)
+        }
+        if case .changed = found { return true }
+        let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
+        guard let made = ObjectRecord(object, isExact: isExact) else { return false }
+        // The record of an earlier object at the address, which was a sender: its observers have
+        // deliveries left.
+        var earlier: ObjectRecord?
+        shard.records.withLock { records in
+            // Another thread may have made the record meanwhile.
+            let found = ObjectTable.withKnownRecord(of: identity, in: records, body)
+            if case .changed = found { return }
+            if let known = unsafe records.find(identity)?.takeUnretainedValue() {
+                earlier = records.remove(known)
+            }
+            ObjectTable.insert(made, of: object, into: &records, body)
+        }
+        if let earlier { endSenderWatches(of: earlier) }
+        return true
+    }
+    #else
     /// Changes or makes the record of a retained object; false if the object is being
     /// deinitialised.
     private func withRecord(of object: AnyObject, _ body: (ObjectRecord) -> Void) -> Bool {
         let identity = ObjectIdentifier(object)
         let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
-        let shard = shard(of: identity)
-        #if canImport(ObjectiveC)
-        // The weak reference of a record calls a method of the object's class, so the record is
-        // made with no lock held (R6).
-        let found = shard.records.withLock {
-            ObjectTable.withKnownRecord(of: identity, in: $0, body)
-        }
-        if case .changed = found { return true }
-        let made = ObjectRecord(object, isExact: isExact)
-        // The record of an earlier object at the address: the object's end was not seen (O10), or
-        // the observers of it as a sender have deliveries left.
-        var earlier: ObjectRecord?
-        defer {
-            if let earlier {
-                noticeEnd(of: earlier)
-                endSenderWatches(of: earlier)
+        return shard(of: identity).records.withLock { records in
+            switch ObjectTable.withKnownRecord(of: identity, in: records, body) {
+            case .changed: return true
+            case .ended: return false
+            case .missing: break
             }
-        }
-        #endif
-        return shard.records.withLock { records in
-            // Another thread may have made the record meanwhile.
-            let found = ObjectTable.withKnownRecord(of: identity, in: records, body)
-            if case .changed = found { return true }
-            #if canImport(ObjectiveC)
-            guard let made else { return false }
-            if let known = unsafe records.find(identity)?.takeUnretainedValue() {
-                earlier = records.remove(known)
-            }
-            #else
-            if case .ended = found { return false }
             guard let made = ObjectRecord(object, isExact: isExact) else { return false }
-            #endif
-            OwnerLifetime.watch(object)
-            let record = unsafe records.insert(made)
-            // SAFETY: the table retains the record, and `body` removes none.
-            unsafe record._withUnsafeGuaranteedRef(body)
+            ObjectTable.insert(made, of: object, into: &records, body)
             return true
         }
+    }
+    #endif
+
+    /// Inserts a new record, which changes at once, and has the object's end reported.
+    private static func insert(
+        _ made: ObjectRecord, of object: AnyObject, into records: inout HashChains<ObjectRecord>,
+        _ body: (ObjectRecord) -> Void
+    ) {
+        OwnerLifetime.watch(object)
+        let record = unsafe records.insert(made)
+        // SAFETY: the table retains the record, and `body` removes none.
+        unsafe record._withUnsafeGuaranteedRef(body)
     }
 
     private enum FoundRecord {
@@ -204,7 +219,7 @@ final class ObjectTable: Sendable {
     }
 
     /// What the end of an object has to end.
-    private struct Ending {
+    private struct ObjectEnd {
         var first = ObjectRecord.State.RemovedFirst()
         var isSender = false
         /// `nil` is the fast way: nothing follows the end of the first observer, neither another
@@ -212,9 +227,9 @@ final class ObjectTable: Sendable {
         var record: ObjectRecord?
     }
 
-    private func beginEnd(of identity: ObjectIdentifier) -> Ending {
+    private func beginEnd(of identity: ObjectIdentifier) -> ObjectEnd {
         shard(of: identity).records.withLock { records in
-            var ending = Ending()
+            var ending = ObjectEnd()
             guard let known = unsafe records.find(identity) else { return ending }
             // SAFETY: the table retains the record until the removal, which comes last.
             unsafe known._withUnsafeGuaranteedRef { record in

@@ -125,6 +125,7 @@ internal import Synchronization
 
     /// The pending deliveries, made at the first call. Posts then pass through them.
     final func makePendingIfNeeded() -> PendingDeliveries {
+        // Not `pending` alone: another thread may have stored them, and not have set `routed` yet.
         let made = isRouted ? pending : nil
         let pending = made ?? makePending(on: nil)
         // Also for a thread that finds them made: the other thread may not have noted it yet.
@@ -135,7 +136,7 @@ internal import Synchronization
     /// Makes pending deliveries on a target; `nil` for the posting thread. Called before the
     /// registration is added to its center, by a switch, by a muting, and by a bound.
     @discardableResult
-    final func makePending(on target: BoundTarget?) -> PendingDeliveries {
+    final func makePending(on target: BlockTarget?) -> PendingDeliveries {
         let pending = storePending(on: target)
         let old = state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing).oldValue
         // An end that came before has not found the pending deliveries.
@@ -144,7 +145,7 @@ internal import Synchronization
     }
 
     /// Stores pending deliveries in the slot, or finds those that another thread has stored.
-    private final func storePending(on target: BoundTarget?) -> PendingDeliveries {
+    private final func storePending(on target: BlockTarget?) -> PendingDeliveries {
         // SAFETY: the slot takes over the reference, and `deinit` releases the reference.
         let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
         let (isStored, known) = unsafe pendingSlot.compareExchange(
@@ -171,9 +172,9 @@ internal import Synchronization
         for registration in registrations {
             Events.report(.switched(to: target, at: registration.site))
         }
-        if let bound = target.bound {
+        if let blockTarget = target.blockTarget {
             PendingDeliveries.redirect(
-                registrations.map { $0.makePendingIfNeeded() }, to: bound.attachedCopy())
+                registrations.map { $0.makePendingIfNeeded() }, to: blockTarget.copyForObserver())
         } else {
             PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
         }
@@ -197,7 +198,7 @@ internal import Synchronization
     /// this registration.
     @inline(__always)
     final func receive(
-        _ notification: Notification, stored: StoredNotification? = nil, _ step: PostStep = .whole
+        _ notification: Notification, stored: StoredNotification?, in step: PostStep
     ) {
         let state = state.load(ordering: .sequentiallyConsistent)
         if _fastPath(state == 0) {
@@ -205,7 +206,7 @@ internal import Synchronization
         } else if state == StateBits.owned {
             callOwned(notification)
         } else {
-            receiveInAnyState(notification, stored: stored, step)
+            receiveInAnyState(notification, stored: stored, in: step)
         }
     }
 
@@ -251,14 +252,14 @@ internal import Synchronization
     /// Delivers a notification in any state, by `call`, which also traces.
     @inline(never)
     final func receiveInAnyState(
-        _ posted: Notification, stored: StoredNotification? = nil, _ step: PostStep = .whole
+        _ posted: Notification, stored: StoredNotification?, in step: PostStep
     ) {
         // After an end by a handler of the same post, the post reads nothing more of the
         // registration.
         if hasEnded { return }
         if isRouted {
             var post = Post(stored: stored)
-            route(posted, in: &post, step)
+            route(posted, of: &post, in: step)
             post.effects.perform(afterCallOf: address)
         } else if preparesPosts {
             // Separate, so a notification is not copied without a hook.
@@ -268,26 +269,27 @@ internal import Synchronization
         }
     }
 
-    /// Passes a post through the pending deliveries, after a hook has prepared the notification.
-    /// While collecting, an inline call is added to the post.
-    final func route(_ posted: Notification, in post: inout Post, _ step: PostStep) {
-        guard preparesPosts else { return routePrepared(posted, in: &post, step) }
+    /// Passes a post through the pending deliveries, after a hook has prepared the notification. A
+    /// hook prepares for an observer that takes no posts any more, too, which costs a call of the
+    /// user's conversion. While collecting, an inline call is added to the post.
+    final func route(_ posted: Notification, of post: inout Post, in step: PostStep) {
+        guard preparesPosts else { return routePrepared(posted, of: &post, in: step) }
         // The second part prepares the notification. If the answer is another one a moment later,
         // the hook prepares it in both parts, which is harmless.
         if step == .collecting, pending?.wouldBeCalledHere == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
         guard let notification = prepare(posted) else { return }
-        post.withOwnNotification { routePrepared(notification, in: &$0, step) }
+        post.withOwnNotification { routePrepared(notification, of: &$0, in: step) }
     }
 
     private final func routePrepared(
-        _ notification: Notification, in post: inout Post, _ step: PostStep
+        _ notification: Notification, of post: inout Post, in step: PostStep
     ) {
         // SAFETY: the caller's hazard pointer keeps the registration, and so the pending
         // deliveries.
         let isHere = unsafe unretainedPending?._withUnsafeGuaranteedRef {
-            $0.receive(notification, for: self, in: &post, step)
+            $0.receive(notification, of: &post, for: self, in: step)
         }
         guard isHere == true else { return }
         if step == .collecting {
@@ -449,14 +451,14 @@ internal import Synchronization
         // Everything is unlinked first and released last, so a `deinit` that runs here sees a
         // complete end. The result retains this registration.
         let released = isOutside ? (self, []) : center.unlink(self)
-        // Most registrations have nothing else to end. Nobody waits for such an end: a `finish()`
-        // without pending deliveries closes the state itself.
+        // Most registrations have nothing else to end. No thread waits for such an end: a `finish()`
+        // waits only for registrations with pending deliveries.
         if details == nil, pending == nil {
             Events.report(.ended(address))
             return withExtendedLifetime(released) {}
         }
-        // Resumes a `finish()`, which waits only for registrations with pending deliveries.
-        defer { if tether_is_awaited(address.bits) { HandlerWait.handlerReturned(address) } }
+        // Resumes a `finish()`.
+        defer { if tether_is_awaited(address.bits) { HandlerWait.resumeWaiters(address) } }
         let deliveries = pending?.end(of: self)
         if let details {
             if let sender = details.sender { ObjectTable.shared.unwatchSender(sender, for: center) }

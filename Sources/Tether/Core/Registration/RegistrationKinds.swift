@@ -57,16 +57,18 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         self.init(center: center, details: details, flags: flags, site: site, form: form)
     }
 
-    /// Makes a registration for the end of its future owner, which the hook reports. The
-    /// registration names a center without being added. The handler is never called; it holds what
-    /// leak checks look through.
+    /// The center of the registrations that are in no center: no post reaches it.
+    private static let noCenter = CenterCore()
+
+    /// Makes a registration in no center, for the end of its future owner, which the hook reports.
+    /// The handler is never called; it holds what leak checks look through.
     convenience init(
-        outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite,
+        forEndReportedTo hook: RegistrationHook, site: RegistrationSite,
         holding held: @escaping Handler<AnyObject> = { _, _ in }
     ) {
         self.init(
-            center: center, details: Details(hooks: [hook]), flags: StateBits.outside, site: site,
-            handler: held)
+            center: OwnedRegistration.noCenter, details: Details(hooks: [hook]),
+            flags: StateBits.outside, site: site, handler: held)
     }
 
     private struct Form<Owner: AnyObject> { let function: Handler<Owner> }

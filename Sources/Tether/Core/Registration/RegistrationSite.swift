@@ -1,3 +1,4 @@
+/// The line that registers an observer, in two words, because each registration stores it.
 /// SAFETY: the file's name is a literal's, which stays.
 @safe struct RegistrationSite: @unchecked Sendable {
     /// The file's name, with a zero at its end; `nil` if unknown.

@@ -43,12 +43,42 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `M9 the table of keys shrinks with its observers`() {
+    @Test(arguments: [10, 1000, 1600])
+    func `M9 the table of keys shrinks with its observers`(count: Int) {
         let tokens = (0..<10_000).map { center.observe(.sample, key: Key(number: $0)) { _ in } }
-        for token in tokens.dropFirst(10) { token.cancel() }
+        for token in tokens.dropFirst(count) { token.cancel() }
         let capacity = center.core.state.withLock { $0.registry.keyed.capacity }
-        #expect(capacity < 200)
+        #expect(capacity <= max(64, 4 * count))
         withExtendedLifetime(tokens) {}
+    }
+
+    @Test(arguments: [true, false], [nil, Notification.Name.sample])
+    func `M9 a name's slots shrink with its observers, in whatever order they end`(
+        newestFirst: Bool, name: Notification.Name?
+    ) {
+        let tokens = (0..<1000).map { _ in center.observe(name) { _ in } }
+        let ending =
+            newestFirst ? Array(tokens.dropFirst(10).reversed()) : Array(tokens.dropLast(10))
+        for token in ending { token.cancel() }
+        let capacity = center.core.state.withLock { state in
+            let matches = state.registry.matches(name: .sample, sender: { nil })
+            return unsafe matches.entries.0?.slots.takeUnretainedValue().capacity
+        }
+        #expect(capacity ?? 0 <= 4 * 10)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `M9 the time of ends inside of posts is not quadratic in the observers`() async {
+        let growth = await growth(from: 2000, to: 32_000) { count in
+            let remaining = Locked((0..<count).map { _ in center.observe(.sample) { _ in } })
+            let tick = center.observe(nil) { _ in
+                let newest = remaining.withLock { $0.popLast() }
+                newest?.cancel()
+            }
+            for _ in 0..<count / 2 { center.post(name: Notification.Name("tick"), object: nil) }
+            tick.cancel()
+        }
+        #expect(growth < 4)
     }
 
     @Test func `M9 names that came and went, observed and posted, leave none behind`() {

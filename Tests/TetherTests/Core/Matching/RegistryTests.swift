@@ -130,6 +130,6 @@ extension Registry {
     /// Removes a registration. Returns all garbage that a post may still see, with the
     /// registration.
     fileprivate mutating func takeOut(_ registration: Registration) -> Unlinked {
-        unsafe remove(registration).map { unsafe [$0.kept] + takeUnlinked() } ?? []
+        unsafe remove(registration).map { unsafe [$0.removed] + takeUnlinked() } ?? []
     }
 }

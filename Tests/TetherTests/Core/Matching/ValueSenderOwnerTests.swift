@@ -31,6 +31,29 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
+    func `M5 R9 a value of nil is not any sender, and removes no observer`(kind: CenterKind) {
+        let center = kind.makeCenter()
+        let (owner, missing) = (Owner(), ValueSender(Int?.none))
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(.sample, from: ValueSender(7), owner: owner) { _, _ in },
+        ]
+        center.removeObservers(from: missing)
+        center.removeObservers(named: .sample, from: missing)
+        center.removeObservers(from: missing, owner: owner)
+        #expect(tokens.map(\.isActive) == [true, true])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `M5 a post of nil, as a value, would reach no observer of a value`() {
+        let center = ObserverCenter()
+        let token = center.observe(.sample, from: ValueSender(7)) { _ in }
+        #expect(!center.hasObservers(named: .sample, from: ValueSender(Int?.none)))
+        #expect(center.hasObservers(named: .sample, from: ValueSender(7)))
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
     func `M4 R7 posts of other values do not use up a once observer of a value`(kind: CenterKind) {
         let (center, log) = (kind.makeCenter(), log)
         let token = center.observe(.sample, from: ValueSender(7), once: true) { note in

@@ -28,6 +28,16 @@ import Tether
         }
     }
 
+    @Test func `X3 S4 an ending object is no value of a sequence`() {
+        let center = center
+        let sequence = center.notifications(named: .sample, making: { $0.object as? Sender })
+        let optional = center.notifications(
+            named: .sample, making: { Optional(Optional($0.object as? Sender)) })
+        _ = Sender { center.post(name: .sample, object: $0) }
+        #expect(center.audit().map(\.pending) == [0, 0])
+        withExtendedLifetime((sequence, optional)) {}
+    }
+
     @Test func `X3 an ending object is not kept for an asynchronous target`() {
         let (center, jobs) = (center, ManualScheduler())
         let tokens = [

@@ -2,7 +2,7 @@
 /// task or thread (P2). The task retains the actor while the block waits. The target does not,
 /// because observers do not retain their owner (O2).
 /// SAFETY: the reference is a constant and Sendable.
-final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
+final class ActorTarget<Owner: Actor>: BlockTarget, @unchecked Sendable {
     private let reference: ObjectReference<Owner>
 
     init(_ actor: Owner) {
@@ -14,7 +14,7 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     override var runsTasks: Bool { true }
 
     override func schedule(_ block: __owned Block) {
-        guard let actor = reference.retained else { return block.drop() }
+        guard let actor = reference.retained else { return block.drop(because: .targetCancelled) }
         // SAFETY: isolation does not change the form of a function; `begin` only makes a task.
         unsafe unsafeBitCast(ActorTarget.begin, to: ((Block, any Actor) -> Void).self)(block, actor)
     }

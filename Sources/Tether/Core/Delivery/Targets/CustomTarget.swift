@@ -17,7 +17,7 @@ public protocol DeliveryScheduler: AnyObject, Sendable {
 }
 
 /// SAFETY: the scheduler is a constant and Sendable.
-final class CustomTarget: BoundTarget, @unchecked Sendable {
+final class CustomTarget: BlockTarget, @unchecked Sendable {
     private let scheduler: any DeliveryScheduler
 
     init(_ scheduler: any DeliveryScheduler, isBatching: Bool = false) {

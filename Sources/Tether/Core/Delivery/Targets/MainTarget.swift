@@ -42,10 +42,11 @@ enum MainQueue {
 
 /// The main queue as a target: inline for a post from there, or always later (`.mainAsync`).
 /// SAFETY: the class adds no property.
-final class MainQueueTarget: BoundTarget, @unchecked Sendable {
-    init(_ inlineRule: InlineRule = .unlessPending, isBatching: Bool = false) {
+final class MainQueueTarget: BlockTarget, @unchecked Sendable {
+    init(inline inlineRule: InlineRule = .unlessPending, isBatching: Bool = false) {
         super.init(
-            queue: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, inlineRule)
+            queue: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching,
+            inline: inlineRule)
     }
 
     override var description: String {

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 
 /// SAFETY: the queue is a constant, and any thread may use a queue.
-final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
+final class DispatchQueueTarget: BlockTarget, @unchecked Sendable {
     private let queue: DispatchQueue
 
     init(_ queue: DispatchQueue, isConcurrent: Bool, isBatching: Bool) {
@@ -28,7 +28,7 @@ extension DispatchQueue {
 /// target. A block is an operation, and cancelling the operation before it begins drops the block's
 /// deliveries (D2).
 /// SAFETY: the queue is a constant, and any thread may use a queue.
-final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
+final class OperationQueueTarget: BlockTarget, @unchecked Sendable {
     private let queue: OperationQueue
 
     init(_ queue: OperationQueue, isBatching: Bool) {
@@ -41,7 +41,7 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     override func schedule(_ block: __owned Block) { queue.addOperation(BlockOperation(block)) }
 
     /// The queue may have become serial or concurrent since.
-    override func attachedCopy() -> BoundTarget {
+    override func copyForObserver() -> BlockTarget {
         OperationQueueTarget(queue, isBatching: order == .batch)
     }
 

@@ -15,7 +15,8 @@ internal import ObjectiveC
 //
 // Each scheduled block gets a block of the run loop, made as by `RunLoop.perform`, and so a place
 // among the others (D4). If a block runs the run loop again, CoreFoundation begins with later
-// blocks. So each block of the run loop runs the oldest waiting block of the line.
+// blocks. So each block of the run loop runs the oldest waiting block of the line. Blocks of other
+// lines, which are for other modes, may then come later than their posts.
 
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
@@ -32,8 +33,9 @@ extension DeliveryTarget {
     }
 
     /// A thread, by its run loop in some modes: the main thread, a thread that called
-    /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Any other
-    /// thread stops the program with a sentence. The main thread in the common modes is `.main`.
+    /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Deliveries to
+    /// a finished thread are dropped and counted. Any other thread stops the program with a
+    /// sentence. The main thread in the common modes is `.main`.
     public static func thread(
         _ thread: Thread, modes: Set<RunLoop.Mode> = [.common], fileID: StaticString = #fileID,
         line: UInt = #line
@@ -80,6 +82,8 @@ final class ThreadLoop: Sendable {
         var isClosed = false
         /// All lines that the thread has had.
         var lines: [Set<RunLoop.Mode>: Line] = [:]
+        /// The line of each block that waits for the thread's start, in the order of the blocks.
+        var linesBeforeStart: [Line] = []
     }
 
     /// The blocks of the thread in one set of modes. With an observer's target the run loop does
@@ -128,11 +132,21 @@ final class ThreadLoop: Sendable {
         return made
     }
 
+    /// The loop of a thread; `nil` if the thread has not made itself known.
     static func known(of thread: Thread) -> ThreadLoop? {
         if thread.isMainThread { return main }
         if let thread = thread as? RunLoopThread { return thread.loop }
-        return ofThreads.withLock { $0[ObjectIdentifier(thread)] }
+        if let known = ofThreads.withLock({ $0[ObjectIdentifier(thread)] }) { return known }
+        // A thread is finished before its exit removes it from the table.
+        return thread.isFinished ? ended : nil
     }
+
+    /// The loop of every thread that had finished when it was given. Its deliveries are dropped.
+    private static let ended: ThreadLoop = {
+        let ended = ThreadLoop(description: "a finished thread")
+        ended.close()
+        return ended
+    }()
 
     // MARK: A thread's life
 
@@ -147,8 +161,9 @@ final class ThreadLoop: Sendable {
             state.loop = loop
             for line in state.lines.values {
                 if line.targetCount > 0 { line.hold = RunLoopHold(loop.cfRunLoop, in: line.modes) }
-                for _ in 0..<line.blocks.count { perform(line, on: loop) }
             }
+            for line in state.linesBeforeStart { perform(line, on: loop) }
+            state.linesBeforeStart = []
         }
     }
 
@@ -162,9 +177,10 @@ final class ThreadLoop: Sendable {
     private func close() {
         let blocks = state.withLock { state in
             state.isClosed = true
+            state.linesBeforeStart = []
             return state.lines.values.flatMap { $0.blocks.removeAll() }
         }
-        for block in blocks { block.drop() }
+        for block in blocks { block.drop(because: .targetCancelled) }
     }
 
     /// Drops the waiting blocks, counted, and rejects later ones. Undoes `begin`.
@@ -230,10 +246,14 @@ final class ThreadLoop: Sendable {
             line.blocks.append(block)
             // Under the lock, so the loop's blocks are in the order of these: what the caller puts
             // on the loop afterwards comes behind the block.
-            if let loop = state.loop { perform(line, on: loop) }
+            if let loop = state.loop {
+                perform(line, on: loop)
+            } else {
+                state.linesBeforeStart.append(line)
+            }
             return false
         }
-        if isClosed { block.drop() }
+        if isClosed { block.drop(because: .targetCancelled) }
     }
 
     private func perform(_ line: Line, on loop: Loop) {
@@ -260,7 +280,7 @@ private func withObjectPool(_ body: () -> Void) {
 
 /// A thread's run loop as a target.
 /// SAFETY: the properties are constants.
-final class RunLoopTarget: BoundTarget, @unchecked Sendable {
+final class RunLoopTarget: BlockTarget, @unchecked Sendable {
     private let thread: ThreadLoop
     private let line: ThreadLoop.Line
     /// Whether an observer has the target.
@@ -273,16 +293,16 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
         if isAttached {
             thread.attach(to: line)
         }
-        super.init(queue: ObjectIdentifier(line), .unlessPending)
+        super.init(queue: ObjectIdentifier(line), inline: .unlessPending)
     }
 
     deinit { if isAttached { thread.detach(from: line) } }
 
-    override func attachedCopy() -> BoundTarget {
+    override func copyForObserver() -> BlockTarget {
         RunLoopTarget(thread, in: line.modes, isAttached: true)
     }
 
-    override func detachedCopy() -> BoundTarget { RunLoopTarget(thread, in: line.modes) }
+    override func copyForValue() -> BlockTarget { RunLoopTarget(thread, in: line.modes) }
 
     override func schedule(_ block: __owned Block) { thread.schedule(block, on: line) }
 

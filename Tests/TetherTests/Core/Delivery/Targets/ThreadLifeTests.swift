@@ -27,6 +27,48 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         withExtendedLifetime(token) {}
     }
 
+    /// D4 D5: a thread that starts makes the deliveries to all sets of modes in posting order.
+    func testD4D5AStartedThreadMakesDeliveriesOfAllModesInPostingOrder() {
+        let thread = RunLoopThread(name: "worker")
+        let done = Gate()
+        let modes: [Set<RunLoop.Mode>] = [
+            [.common], [.default], [RunLoop.Mode("one"), .default],
+            [RunLoop.Mode("other"), .default],
+        ]
+        let tokens = modes.indices.map { index in
+            let name = Notification.Name("\(index)")
+            return center.observe(name, on: .thread(thread, modes: modes[index])) { [log] note in
+                log.add(note.label)
+                if note.label == "19" { done.open() }
+            }
+        }
+        let labels = (0..<20).map { "\($0)" }
+        for (number, label) in labels.enumerated() {
+            let name = Notification.Name("\(number % modes.count)")
+            center.post(name: name, object: nil, userInfo: Notification.labelled(label).userInfo)
+        }
+        thread.start()
+        done.pass()
+        XCTAssertEqual(log.entries, labels)
+        thread.cancelAndWait()
+        withExtendedLifetime(tokens) {}
+    }
+
+    /// D5: deliveries to a thread that had finished when it was given are dropped and counted.
+    func testD5DeliveriesToAFinishedThreadAreDroppedAndCounted() {
+        let thread = Thread { RunLoopThread.prepareCurrentThread() }
+        thread.start()
+        let limit = Date(timeIntervalSinceNow: longestWait)
+        while !thread.isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }
+        for _ in 0..<1000 {
+            let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
+            post("late")
+            XCTAssertEqual(center.audit().map { [$0.pending, $0.dropped] }, [[0, 1]])
+            token.cancel()
+        }
+        XCTAssertEqual(log.entries, [])
+    }
+
     /// D5: the thread's exit drops and counts pending deliveries, and releases their payload. Later
     /// deliveries are dropped, too.
     func testD5DeliveriesToAnExitedThreadAreDroppedAndCounted() {

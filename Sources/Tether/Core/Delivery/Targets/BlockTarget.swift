@@ -18,13 +18,13 @@ final class WaitingCount: Sendable {
     func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
 }
 
-/// The place of the blocks, and the way to the place: the content of a `DeliveryTarget`, and an
-/// observer's target. The posting thread takes no blocks, and is `nil` in both.
+/// A target that takes blocks: the content of a `DeliveryTarget`, and an observer's target. The
+/// posting thread takes no blocks, and is `nil` in both.
 ///
 /// Each subclass puts blocks on one kind of queue, whose order is the order of the deliveries (D4).
 /// `AsyncHandlerTarget` and `ThreadLoop.Line` keep a list of the blocks, too.
 /// SAFETY: every property is a constant; subclasses answer for further properties.
-class BoundTarget: @unchecked Sendable {
+class BlockTarget: @unchecked Sendable {
     /// Whether a post on the target calls the handler there.
     enum InlineRule {
         case never
@@ -35,7 +35,7 @@ class BoundTarget: @unchecked Sendable {
         case always
 
         /// The rule of a target; `nil` for the posting thread.
-        init(of target: BoundTarget?) {
+        init(of target: BlockTarget?) {
             if let target {
                 self = target.inlineRule
             } else {
@@ -61,7 +61,7 @@ class BoundTarget: @unchecked Sendable {
 
     init(
         queue: ObjectIdentifier, order: DeliveryOrder, sharesBlocks: Bool,
-        _ inlineRule: InlineRule = .never
+        inline inlineRule: InlineRule = .never
     ) {
         queueIdentity = queue
         self.order = order
@@ -72,10 +72,10 @@ class BoundTarget: @unchecked Sendable {
     /// A queue that keeps the places of its blocks.
     init(
         queue: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false,
-        _ inlineRule: InlineRule = .never
+        inline inlineRule: InlineRule = .never
     ) {
         queueIdentity = queue
-        order = BoundTarget.order(isConcurrent: isConcurrent, isBatching: isBatching)
+        order = BlockTarget.order(isConcurrent: isConcurrent, isBatching: isBatching)
         sharesBlocks = !isConcurrent
         self.inlineRule = inlineRule
     }
@@ -90,15 +90,16 @@ class BoundTarget: @unchecked Sendable {
 
     final var batchingSuffix: String { order == .batch ? ", batching" : "" }
 
-    /// The target for one observer, whose deliveries it takes. May call the user's code.
-    func attachedCopy() -> BoundTarget { self }
+    /// The target for one observer: it may look at the queue again, or keep a run loop open. May
+    /// call the user's code.
+    func copyForObserver() -> BlockTarget { self }
 
-    /// The target of an observer as a value again. May call the user's code.
-    func detachedCopy() -> BoundTarget { self }
+    /// The target of an observer as a value, which keeps no run loop open. May call the user's code.
+    func copyForValue() -> BlockTarget { self }
 
     /// Puts a block on the queue. May call the user's code. `__owned` gives the block away without
     /// a retain, and unlike `consuming` lets a closure capture it.
-    func schedule(_ block: __owned Block) { block.drop() }
+    func schedule(_ block: __owned Block) { block.drop(because: .targetCancelled) }
 
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }
@@ -119,18 +120,18 @@ class BoundTarget: @unchecked Sendable {
 
     /// Whether the blocks of both run in one place.
     @inline(__always)
-    final func hasPlace(of other: BoundTarget) -> Bool {
+    final func hasPlace(of other: BlockTarget) -> Bool {
         queueIdentity == other.queueIdentity && type(of: self) == type(of: other)
     }
 
     /// Whether one block may call observers on both.
     @inline(__always)
-    final func sharesBlockAtPlace(of other: BoundTarget) -> Bool {
+    final func sharesBlockAtPlace(of other: BlockTarget) -> Bool {
         sharesBlocks && other.sharesBlocks && hasPlace(of: other)
     }
 
     /// Whether a switch between the two targets changes nothing.
-    final func isSame(as other: BoundTarget) -> Bool {
+    final func isSame(as other: BlockTarget) -> Bool {
         hasPlace(of: other) && order == other.order && sharesBlocks == other.sharesBlocks
             && inlineRule == other.inlineRule
     }
