@@ -24,9 +24,8 @@
 public func findLeaks(
     limits: LeakTracker.Limits = .init(), _ body: () throws -> Void
 ) rethrows -> [LeakTracker.Leak] {
-    return try LeakTracker.run(limits, warns: false, body).1.findings.map {
-        LeakTracker.Leak($0.message, $0.picture)
-    }
+    let (_, verdict) = try LeakTracker.run(limits, warns: false, body)
+    return verdict.findings.map { LeakTracker.Leak($0.message, $0.picture) }
 }
 
 /// Runs an asynchronous body, and blocks no thread.

@@ -40,7 +40,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         /// muted.
         public let pending: Int
         /// The number of deliveries dropped by the target, by the backlog or a sequence's buffer,
-        /// or while muted. `description` has the number for each reason.
+        /// while muted, or because the observer was used up. `description` has the number for each
+        /// reason.
         public var dropped: Int { drops.total }
         let drops: DropCounts
         /// The number of mutings by the token and by the owner in force; 0 if not muted.

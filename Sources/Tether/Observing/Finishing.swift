@@ -6,14 +6,14 @@ internal import Dispatch
 /// their ends.
 private struct Finishing {
     private let references: [Unowned<Registration>]
-    /// The owner's task or loop that calls `finish()`. It is cancelled after the wait, because a
-    /// cancelled task does not wait.
-    private let callersTask: Unowned<Registration>?
+    /// The owner's task or loop that calls `finish()`, and those that it runs in. They are cancelled
+    /// after the wait, because a cancelled task does not wait.
+    private let callersTasks: [Unowned<Registration>]
 
     /// All observers stop taking posts before the first wait, so a handler that posts gives them
     /// nothing more.
     init(_ references: [Unowned<Registration>]) {
-        callersTask = references.first { $0.isCallersTask }
+        callersTasks = references.filter(\.isCallersTask)
         self.references = references.filter { !$0.isCallersTask }
         for reference in self.references {
             reference.live?.endTakingNoPosts()
@@ -29,20 +29,19 @@ private struct Finishing {
             }
             if !hasEnded { result = .wouldDeadlock }
         }
-        callersTask?.live?.end()
+        endCallersTasks()
         return result
     }
 
     /// Suspends until all observers have ended and their handlers have returned. If the task is
     /// cancelled, the observers end as by `cancel()`.
     func wait() async -> NotificationObserver.WaitResult {
-        await withTaskCancellationHandler {
+        let result = await withTaskCancellationHandler {
             var result = NotificationObserver.WaitResult.finished
             for reference in references {
                 let hasEnded = await Finishing.end(of: reference)
                 if !hasEnded { result = .wouldDeadlock }
             }
-            callersTask?.live?.end()
             return result
         } onCancel: {
             // The canceller holds a lock of the runtime, and an end releases captures.
@@ -51,6 +50,16 @@ private struct Finishing {
                     reference.live?.end()
                 }
             }
+        }
+        // Behind the handler of a cancellation: this one is no reason to end observers that the call
+        // could not wait for.
+        endCallersTasks()
+        return result
+    }
+
+    private func endCallersTasks() {
+        for task in callersTasks {
+            task.live?.end()
         }
     }
 
@@ -71,7 +80,8 @@ extension Unowned where Object: Registration {
         unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded }
     }
 
-    /// Whether the registration is that of a task or a loop of an owner, and the caller runs in it.
+    /// Whether the registration is that of a task or a loop of an owner, and the caller runs in it, or
+    /// in a task that it started.
     fileprivate var isCallersTask: Bool {
         guard AsyncRun.isCurrent(for: registrationAddress) else { return false }
         return live?.workHook != nil

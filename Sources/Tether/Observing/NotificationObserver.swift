@@ -125,8 +125,9 @@ internal import Synchronization
     /// switch to `.postingThread` takes effect when no delivery is pending; until then posts join
     /// the old target. The setter runs no handler. An ended observer's target is `.postingThread`.
     ///
-    /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, and the
-    /// observer of an async sequence. Setting a fixed target stops the program with a sentence.
+    /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, the
+    /// observer of an async sequence, and the token of an owner's task, loop or closure. Setting a
+    /// fixed target stops the program with a sentence.
     public var target: DeliveryTarget {
         get { live?.pending?.target ?? .postingThread }
         set {
@@ -135,7 +136,7 @@ internal import Synchronization
             guard !registration.isTargetFixed else {
                 fatalError(
                     "NotificationObserver.target: the target of the observer registered at \(site.file):\(site.line) is fixed, "
-                        + "because its handler is async, isolated to an actor, or feeds a sequence; register a synchronous handler with on:."
+                        + "because its handler is async, isolated to an actor, or feeds a sequence, or it is an owner's task, loop or closure; register a synchronous handler with on:."
                 )
             }
             Registration.redirect([registration], to: newValue)

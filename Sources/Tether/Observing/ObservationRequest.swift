@@ -199,6 +199,10 @@ enum SenderFilter {
         switch sender.map(Unwrapped.init) ?? .nothing {
         case .nothing: self = .any
         case .object(let object):
+            if let value = object as? ValueSender {
+                self.init(value, at: site)
+                return
+            }
             ObjectArgument.sender.check(object, at: site)
             self = .object(object)
         case .value(let value): self = .value(SenderFilter.matchable(value, at: site))

@@ -94,9 +94,15 @@ extension ObserverCenter {
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         guard case .object(let instance) = Unwrapped(observer) else { return }
         let sender = object.map(Unwrapped.init) ?? .nothing
-        let key = SenderKey(sender)
-        // No observer can have been registered for such a value.
-        if key == nil, case .value = sender { return }
+        let key: SenderKey?
+        switch sender {
+        case .nothing: key = nil
+        case .object(let object): key = SenderKey(given: object)
+        case .value:
+            key = SenderKey(sender)
+            // No observer can have been registered for such a value.
+            if key == nil { return }
+        }
         if let token = instance as? NotificationObserver { core.end(token, named: name, from: key) }
         core.endAll(of: instance, named: name, from: key)
     }

@@ -80,8 +80,9 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// }
     /// ```
     ///
-    /// Observers of any name count, and without a `sender` those of every sender. Complexity: O(1),
-    /// no allocation.
+    /// Observers of any name count, and without a `sender` those of every sender. So do muted
+    /// observers, and those that end after their pending deliveries. Complexity: O(1), and no
+    /// allocation for an object.
     public func hasObservers<Sender: AnyObject>(
         named name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool {
@@ -131,7 +132,8 @@ extension NotifyingCenter {
     /// ```
     ///
     /// An observer of any name or any sender does not match a given name or sender.
-    /// Complexity: O(observers of the narrower of owner and sender, or of the name).
+    /// Complexity: O(observers of the owner, on all centers, if one is given; otherwise of the
+    /// narrower of sender and name).
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name, from sender: Sender = Omitted.argument,
         owner: Owner = Omitted.argument

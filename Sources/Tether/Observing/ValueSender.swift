@@ -22,9 +22,9 @@ public final class ValueSender: Sendable {
 
     /// Makes a sender of a value with pure `==` and `hash(into:)`.
     ///
-    /// A `nil`, or a value that is not equal to itself, stops the program at the registration, and
-    /// matches no observer in other calls. A class instance is matched by identity, as without this
-    /// class.
+    /// A `nil`, or a value that is not equal to itself, stops the program at the registration. In
+    /// other calls it matches no observer of a value. A class instance is matched by identity, as
+    /// without this class.
     public init(_ value: some Hashable & Sendable) { self.value = value }
 }
 

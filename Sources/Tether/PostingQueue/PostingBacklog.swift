@@ -18,7 +18,7 @@ struct PostingBacklog {
     }
 
     /// A sender for coalescing. Absent senders are equal to each other. A value that is not
-    /// `Hashable`, or not equal to itself, numbers no other sender.
+    /// `Hashable`, or not equal to itself, equals no other sender.
     fileprivate enum Sender: Hashable {
         case none
         case key(SenderKey)
@@ -80,10 +80,10 @@ struct PostingBacklog {
     // MARK: Removing
 
     /// Removes the notifications that a new one coalesces with; none for an empty mask. Complexity:
-    /// O(removed).
+    /// O(removed), or on the sender alone O(waiting names).
     mutating func removeAll(matching notification: Notification, on mask: Coalescing) -> Removed {
         let sender = mask.contains(.onSender) ? sender(of: notification) : .none
-        switch mask {
+        switch mask.intersection([.onName, .onSender]) {
         case [.onName, .onSender]:
             return remove(Array(numbersBySender[notification.name]?[sender] ?? []))
         case .onName:
@@ -124,6 +124,8 @@ struct PostingBacklog {
                 if numbersBySender.values[name].isEmpty { numbersBySender.remove(at: name) }
             }
         }
+        entries.releaseUnusedCapacity()
+        numbersBySender.releaseUnusedCapacity()
         checkInvariants()
         return removed
     }

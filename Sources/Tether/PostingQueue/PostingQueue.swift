@@ -165,7 +165,8 @@ public final class PostingQueue: Sendable {
     ///
     /// First the call removes the notifications to coalesce with, of every style. `.now` then posts
     /// on the calling thread, unless the thread's run loop is running in a mode that is not listed.
-    /// A notification whose object is being deinitialised is enqueued without the object.
+    /// A notification whose object is being deinitialised is enqueued without the object, and
+    /// replaces none on that sender.
     ///
     /// Complexity: O(1) amortised, at any backlog; O(waiting names) to coalesce on the sender
     /// alone.

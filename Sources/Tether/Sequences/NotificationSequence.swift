@@ -200,11 +200,12 @@ final class SequenceSource: Sendable {
         let center = ObjectReference<AnyObject>(center)
         let owner = ObjectReference(owner)
         let object = sender.object.map { ObjectReference($0) }
+        // Any sender, or a value, which stays the same.
         // SAFETY: a value is only compared and hashed.
-        nonisolated(unsafe) let value = object == nil ? sender : nil
+        nonisolated(unsafe) let fixedSender = object == nil ? sender : nil
         begin = {
             guard let center = center.retained as? any NotifyingCenter, let owner = owner.retained,
-                let sender = unsafe value ?? object?.retained.map(SenderFilter.object)
+                let sender = unsafe fixedSender ?? object?.retained.map(SenderFilter.object)
             else { return nil }
             let buffer = SequenceBuffer(policy)
             let request = ObservationRequest(

@@ -157,7 +157,7 @@ internal import Synchronization
     /// the owner, of the iteration, or a removal releases the notifications.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
-        if registration.isRestTaken, !hasOwnerEnded {
+        if registration.keepsBuffer, !hasOwnerEnded {
             finish()
         } else {
             discard()

@@ -3,7 +3,8 @@ import Foundation
 
 @testable import Tether
 
-/// Where deliveries wait until they are run or dropped.
+/// Where deliveries wait until they are run or dropped. `Library…` is Tether itself, and
+/// `Reference…` the model that Tether is compared with.
 protocol LibraryTarget: AnyObject {
     var target: DeliveryTarget { get }
     /// How many jobs wait; 0 where the number is not known, or not promised.

@@ -110,7 +110,8 @@ import Tether
     private static let noSize = "pass 1 or more, or .unbounded"
     private static let registered =
         "NotificationObserver.target: the target of the observer registered at TetherTests/"
-    private static let stays = "or feeds a sequence; register a synchronous handler with on:."
+    private static let stays =
+        "or feeds a sequence, or it is an owner's task, loop or closure; register a synchronous handler with on:."
 
     private static let flowControl = [
         Misuse("a buffer of 0", "newest(_:): a buffer of 0 keeps nothing", noSize) {
@@ -162,6 +163,12 @@ import Tether
             let notifications = center.notifications(named: .sample, owner: owner)
             for observer in OwnerObservers(of: owner) { observer.target = .main }
             withExtendedLifetime((center, owner, notifications)) {}
+        },
+        Misuse("the target of an owner's closure", registered, stays) {
+            let owner = Owner()
+            OwnerLifetime.whenEnded(owner) {}
+            for observer in OwnerObservers(of: owner) { observer.target = .main }
+            withExtendedLifetime(owner) {}
         },
     ]
 

@@ -325,6 +325,48 @@ import Testing
         #expect(OwnerObservers(of: owner).isEmpty)
     }
 
+    @Test
+    func `O12 R11 a task in an async handler that finishes the owner's observers ends none early`()
+        async
+    {
+        let (log, center, owner, begun, gate) = (
+            log, ObserverCenter(), Owner(), AsyncGate(), AsyncGate()
+        )
+        let token = center.observe(.sample, owner: owner) { owner, note async in
+            guard note.number == 1 else { return log.add("handled \(note.number)") }
+            Task(owner: owner) { [weak owner] in
+                guard let owner else { return }
+                log.add("\(await OwnerObservers(of: owner).finish()) \(Task.isCancelled)")
+                begun.open()
+            }
+            await gate.pass()
+            log.add("handled 1 \(Task.isCancelled)")
+        }
+        center.post(.sample, numbers: 1...3)
+        await begun.pass()
+        gate.open()
+        await token.finish()
+        #expect(log.entries == ["wouldDeadlock true", "handled 1 false", "handled 2", "handled 3"])
+        #expect(OwnerObservers(of: owner).isEmpty)
+    }
+
+    @Test func `O12 R11 a task in a task that finishes its owner's observers ends both`() async {
+        let (log, owner, begun) = (log, Owner(), AsyncGate())
+        Task(owner: owner) { [weak owner] in
+            guard let owner else { return }
+            let inner = Task(owner: owner) { [weak owner] in
+                guard let owner else { return }
+                log.add("\(await OwnerObservers(of: owner).finish()) \(Task.isCancelled)")
+            }
+            await inner.value
+            log.add("\(Task.isCancelled)")
+            begun.open()
+        }
+        await begun.pass()
+        #expect(log.entries == ["finished true", "true"])
+        #expect(OwnerObservers(of: owner).isEmpty)
+    }
+
     @Test func `O12 O14 R11 finish() cancels tasks, waits for their return, and forgets closures`()
         async
     {

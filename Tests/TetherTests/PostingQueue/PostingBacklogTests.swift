@@ -21,6 +21,14 @@ import Testing
         return labels
     }
 
+    @Test mutating func `Q3 bits of a mask without a meaning change nothing`() {
+        _ = add("a")
+        let mask = PostingBacklog.Coalescing(
+            rawValue: PostingBacklog.Coalescing.onName.rawValue | 4)
+        #expect(backlog.removeAll(matching: .labelled("b"), on: mask).notifications.count == 1)
+        #expect(backlog.isEmpty)
+    }
+
     @Test mutating func `Q9 how often senders are compared does not grow with the backlog`() {
         let comparisons = Comparisons()
         let count = 2_000

@@ -135,6 +135,10 @@ import Testing
             #expect(
                 refusal(file, limit: 100)
                     == "\(call) the limit of 100 bytes is too small; pass a higher limit.")
+            // A refused trace leaves the content of the file.
+            try Data("an earlier trace".utf8).write(to: file)
+            _ = refusal(file, limit: 0)
+            #expect(try Data(contentsOf: file) == Data("an earlier trace".utf8))
             #expect(
                 refusal(URL(filePath: "/nowhere/trace.json"))
                     == "Trace.start(to: /nowhere/trace.json): No such file or directory; "

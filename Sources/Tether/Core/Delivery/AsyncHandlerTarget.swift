@@ -92,6 +92,6 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     /// or the call itself has ended the registration.
     override func ended(_ registration: Registration) {
         let hasEndedItself = AsyncRun.isCurrent(for: registration.address)
-        if !registration.letsCallsGoOn, !hasEndedItself { handler.cancel() }
+        if !registration.finishesCalls, !hasEndedItself { handler.cancel() }
     }
 }

@@ -43,12 +43,22 @@ final class TraceWriter {
         self.limit = limit
         begun = moment
         file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0, ftruncate(file, 0) == 0 else {
+        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
             failure = errno
             return
         }
         let name = TraceEvent(.metadata, "process_name", ["name": processName.json])
-        _ = append("[\n" + lines(of: name, by: UInt64(process), at: moment)[0])
+        let text = "[\n" + lines(of: name, by: UInt64(process), at: moment)[0]
+        // Before the file loses its content.
+        guard fits(text) else {
+            failure = EFBIG
+            return
+        }
+        guard ftruncate(file, 0) == 0 else {
+            failure = errno
+            return
+        }
+        _ = append(text)
     }
 
     deinit { if file >= 0 { close(file) } }
@@ -90,9 +100,13 @@ final class TraceWriter {
         return name.isEmpty || isProcess ? "thread \(thread)" : name
     }
 
+    private func fits(_ text: String) -> Bool {
+        size + (text + TraceWriter.end).utf8.count <= limit
+    }
+
     /// Returns whether the text was written behind the last event.
     private func append(_ text: String) -> Bool {
-        if size + (text + TraceWriter.end).utf8.count > limit {
+        if !fits(text) {
             failure = EFBIG
         } else if put(text + TraceWriter.end, at: size) {
             size += text.utf8.count

@@ -53,12 +53,12 @@ internal import Synchronization
         static let owned: UInt32 = 32
         /// A hook prepares the notification of every post.
         static let preparing: UInt32 = 64
-        /// What a sequence's buffer has is still taken after the end (S2): the registration ended
-        /// because of its sender, its center or `finish()`.
-        static let restIsTaken: UInt32 = 128
-        /// An async call under way goes on after the end, which followed the last delivery. Set
-        /// with `restIsTaken`.
-        static let callsGoOn: UInt32 = 256
+        /// A sequence's buffer is still read after the end (S2), which came from the sender, the
+        /// center or `finish()`.
+        static let keepsBuffer: UInt32 = 128
+        /// An async call under way is not cancelled by the end, which followed the last delivery.
+        /// Set with `keepsBuffer`.
+        static let finishesCalls: UInt32 = 256
         /// The slots count the registration among the routed ones. Written under the center's lock,
         /// and never removed.
         static let counted: UInt32 = 512
@@ -397,10 +397,10 @@ internal import Synchronization
         if !hasEnded, close() { completeEnd(because: cause) }
     }
 
-    /// Ends the registration with its center. A sequence's notifications are still taken (S2).
+    /// Ends the registration with its center. A sequence's buffer is still read (S2).
     final func endWithCenter() {
         if hasEnded { return }
-        state.bitwiseOr(StateBits.restIsTaken, ordering: .acquiringAndReleasing)
+        state.bitwiseOr(StateBits.keepsBuffer, ordering: .acquiringAndReleasing)
         end(because: .senderOrCenterEnded)
     }
 
@@ -424,17 +424,17 @@ internal import Synchronization
         }
     }
 
-    /// Ends the registration after its last delivery. An async call under way goes on (P4), and a
-    /// sequence's notifications are still taken (S2).
+    /// Ends the registration after its last delivery. An async call under way is not cancelled (P4),
+    /// and a sequence's buffer is still read (S2).
     final func endAfterLastDelivery(because cause: EndCause) {
         if hasEnded { return }
         state.bitwiseOr(
-            StateBits.restIsTaken | StateBits.callsGoOn, ordering: .acquiringAndReleasing)
+            StateBits.keepsBuffer | StateBits.finishesCalls, ordering: .acquiringAndReleasing)
         end(because: cause)
     }
 
-    final var isRestTaken: Bool { state.load(ordering: .acquiring) & StateBits.restIsTaken != 0 }
-    final var letsCallsGoOn: Bool { state.load(ordering: .acquiring) & StateBits.callsGoOn != 0 }
+    final var keepsBuffer: Bool { state.load(ordering: .acquiring) & StateBits.keepsBuffer != 0 }
+    final var finishesCalls: Bool { state.load(ordering: .acquiring) & StateBits.finishesCalls != 0 }
 
     /// Completes an end after the state was closed, with no lock held.
     final func completeEnd(because cause: EndCause = .stopped) {

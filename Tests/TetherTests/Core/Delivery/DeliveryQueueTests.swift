@@ -50,7 +50,8 @@ extension DeliveryOrder {
             return delivered
         }
 
-        mutating func cancel(_ block: UInt64) -> [Int] {
+        /// Drops a block, and returns its deliveries.
+        mutating func drop(_ block: UInt64) -> [Int] {
             blocks.removeAll { $0 == block }
             return queue.drop(block).map { number(of: $0) }
         }
@@ -92,7 +93,7 @@ extension DeliveryOrder {
     @Test func `D4 a concurrent block delivers all up to its own place, and none behind`() {
         var subject = Subject(.concurrent)
         subject.post(4)
-        #expect(subject.cancel(2) == [2])
+        #expect(subject.drop(2) == [2])
         #expect(subject.run(3) == [1, 3], "what follows block 3 is behind post 1, too")
         #expect(subject.run(1) == [])
         #expect(subject.run(4) == [4])
@@ -103,7 +104,7 @@ extension DeliveryOrder {
         subject.post(3)
         #expect(subject.queue.setBound(.newest(2)).count == 1)
         #expect(subject.run(1) == [], "block 1 may be before a barrier")
-        #expect(subject.cancel(2) == [2])
+        #expect(subject.drop(2) == [2])
         #expect(subject.run(3) == [3])
     }
 
@@ -111,9 +112,9 @@ extension DeliveryOrder {
         var subject = Subject(.concurrent)
         subject.post(3)
         #expect(subject.queue.setBound(.newest(2)).count == 1)
-        #expect(subject.cancel(1) == [], "the bound has dropped it")
+        #expect(subject.drop(1) == [], "the bound has dropped it")
         #expect(subject.run(3) == [2, 3])
-        #expect(subject.cancel(2) == [], "block 3 has made it")
+        #expect(subject.drop(2) == [], "block 3 has made it")
     }
 
     @Test func `P2 a block of an actor delivers all up to its own post, in any order of blocks`() {
@@ -133,7 +134,7 @@ extension DeliveryOrder {
         subject.post(2)
         let early = subject.blocks[0]
         subject.move(to: order)
-        #expect(subject.cancel(early) == [])
+        #expect(subject.drop(early) == [])
         #expect(subject.blocks.flatMap { subject.run($0) } == [1, 2])
     }
 
@@ -157,7 +158,7 @@ extension DeliveryOrder {
         #expect(subject.run(1) == [1, 2, 3])
         subject.post(2)
         #expect(subject.blocks == [4])
-        #expect(subject.cancel(4) == [4, 5])
+        #expect(subject.drop(4) == [4, 5])
     }
 
     @Test func `D8 bounds drop the oldest or the newest`() {
@@ -190,7 +191,7 @@ extension DeliveryOrder {
                     }
                 case 7:
                     if let block = subject.blocks.randomElement(using: &random) {
-                        gone += subject.cancel(block)
+                        gone += subject.drop(block)
                     }
                 case 8:
                     let bound = Int.random(in: 1...5, using: &random)

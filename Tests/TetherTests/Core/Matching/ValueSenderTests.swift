@@ -51,6 +51,22 @@ import Tether
             reached([1, 2], by: [1, 2], [1], [UInt8](arrayLiteral: 1, 2)) == [true, false, false])
     }
 
+    @Test func `M4 a value in a ValueSender is the value, in Foundation's calls, too`() async {
+        let (center, log) = (center, Log<String>())
+        let token = center.addObserver(
+            forName: .sample, object: ValueSender("a"), queue: nil
+        ) { _ in log.add("called") }
+        let sequence = center.notifications(named: .sample, object: ValueSender("a"))
+        for sender in ["a", "b"] { center.post(name: .sample, object: sender) }
+        #expect(log.entries == ["called"])
+        #expect(center.audit().map(\.pending) == [0, 1])
+        center.removeObserver(token, name: .sample, object: ValueSender("b"))
+        #expect(token.isActive)
+        center.removeObserver(token, name: .sample, object: ValueSender("a"))
+        #expect(!token.isActive)
+        withExtendedLifetime(sequence) {}
+    }
+
     @Test func `M4 an optional is what is in it, however deep`() {
         let one: Int? = 1
         let nested: Int?? = .some(.some(1))

@@ -34,7 +34,7 @@ extension DeliveryTarget {
 
     /// A thread, by its run loop in some modes: the main thread, a thread that called
     /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Deliveries to
-    /// a finished thread are dropped and counted. Any other thread stops the program with a
+    /// a thread of Foundation's that has finished are dropped and counted. Any other thread stops the program with a
     /// sentence. The main thread in the common modes is `.main`.
     public static func thread(
         _ thread: Thread, modes: Set<RunLoop.Mode> = [.common], fileID: StaticString = #fileID,
@@ -137,7 +137,7 @@ final class ThreadLoop: Sendable {
         if thread.isMainThread { return main }
         if let thread = thread as? RunLoopThread { return thread.loop }
         if let known = ofThreads.withLock({ $0[ObjectIdentifier(thread)] }) { return known }
-        // A thread is finished before its exit removes it from the table.
+        // A thread of Foundation's is finished before its exit removes it from the table.
         return thread.isFinished ? ended : nil
     }
 
