@@ -434,7 +434,9 @@ internal import Synchronization
     }
 
     final var keepsBuffer: Bool { state.load(ordering: .acquiring) & StateBits.keepsBuffer != 0 }
-    final var finishesCalls: Bool { state.load(ordering: .acquiring) & StateBits.finishesCalls != 0 }
+    final var finishesCalls: Bool {
+        state.load(ordering: .acquiring) & StateBits.finishesCalls != 0
+    }
 
     /// Completes an end after the state was closed, with no lock held.
     final func completeEnd(because cause: EndCause = .stopped) {
