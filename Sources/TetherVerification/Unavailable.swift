@@ -12,6 +12,14 @@ public func verifyNoLeaks<Result>(
 
 @_documentation(visibility: internal)
 @available(
+    *, unavailable, message: "the limits are one value: 'limits: .init(deliveryWait: .seconds(30))'"
+)
+public func verifyNoLeaks<Result>(
+    timeout limit: Duration, closure body: () async throws -> Result
+) -> Result { fatalError("unavailable") }
+
+@_documentation(visibility: internal)
+@available(
     *, unavailable,
     message: "track the object: 'verifyNoLeaks { let sidebar = track(Sidebar()) … }'"
 )
@@ -29,4 +37,12 @@ extension Trait where Self == NoLeaksTrait {
     public static func verifiesNoLeaks(timeout limit: Duration) -> Self {
         fatalError("unavailable")
     }
+
+    @available(
+        *, unavailable,
+        message: "the limits are one value: 'limits: .init(deliveryWait: .seconds(30))'"
+    )
+    public static func verifiesNoLeaks(
+        deliveryWait: Duration = .zero, releaseWait: Duration = .zero
+    ) -> Self { fatalError("unavailable") }
 }

@@ -225,4 +225,42 @@ extension NotifyingCenter {
         once: Bool = false,
         key: (any Hashable)? = nil
     ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
+        *, unavailable,
+        message:
+            "name the class instead of 'Self', and pass an object of the class: 'to: Sidebar.reload, of: sidebar'"
+    )
+    @_disfavoredOverload
+    @discardableResult public func connect<Object: AnyObject, Other, Method>(
+        _ name: Notification.Name?, to method: (Object) -> Method, of object: Other,
+        on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
+        *, unavailable, message: "the method is 'to:', as in 'to: Sidebar.reload, of: sidebar'"
+    )
+    @_disfavoredOverload
+    @discardableResult public func connect<Object: AnyObject, Method>(
+        _ name: Notification.Name?, _ method: (Object) -> Method, of object: Object
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
+        *, unavailable, message: "the name has no label: 'connect(name, to: method, of: object)'"
+    )
+    @_disfavoredOverload
+    @discardableResult public func connect<Object: AnyObject, Method>(
+        name: Notification.Name?, to method: (Object) -> Method, of object: Object
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
+        *, unavailable,
+        message:
+            "'connect' takes a method; a closure is observed by 'observe(name, owner: sidebar) { sidebar, note in … }'"
+    )
+    @_disfavoredOverload
+    @discardableResult public func connect<Object: AnyObject>(
+        _ name: Notification.Name?, to closure: (Object, Notification) -> Void, of object: Object
+    ) -> NotificationObserver { NotificationObserver() }
 }

@@ -190,6 +190,34 @@ extension NotifyingCenter {
         closure handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
+    @discardableResult public func observe<each Owner: AnyObject>(
+        _ name: Notification.Name?, owner: repeat each Owner, on target: DeliveryTarget,
+        from sender: Any?, once: Bool = false,
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<each Owner: AnyObject>(
+        _ name: Notification.Name?, owner: repeat each Owner, on target: MainActorTarget,
+        from sender: Any?, once: Bool = false,
+        closure handler:
+            @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        backlog: BufferingPolicy, key: (any Hashable)?,
+        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, on target: MainActorTarget, once: Bool = false,
+        backlog: BufferingPolicy, key: (any Hashable)?,
+        closure handler:
+            @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         owner: repeat each Owner, key: (any Hashable)?, on target: DeliveryTarget,
@@ -318,6 +346,78 @@ extension NotifyingCenter {
         backlog: BufferingPolicy = .unbounded,
         closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "the sender is 'from:', the owner is 'owner:'")
+extension NotifyingCenter {
+    @_disfavoredOverload
+    @discardableResult public func observe<Object: AnyObject>(
+        _ name: Notification.Name?, _ object: Object,
+        closure handler: @escaping @Sendable (Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable, message: "leave out 'from:' for any sender, or pass one that is not optional"
+)
+extension ObserverCenter {
+    @_disfavoredOverload
+    public func hasObservers(named name: Notification.Name, from sender: Any?) -> Bool { false }
+}
+
+// Deprecated, not unavailable, because the compiler then takes the call with an `Any?`.
+@_documentation(visibility: internal)
+extension ObserverCenter {
+    @available(*, deprecated, message: "post the value itself: 'object: value'")
+    public func post(
+        name: Notification.Name, object sender: ValueSender,
+        userInfo: [AnyHashable: Any]? = nil
+    ) { post(name: name, object: sender.value as Any, userInfo: userInfo) }
+}
+
+@_documentation(visibility: internal)
+extension NotificationCenter {
+    @available(*, deprecated, message: "end an observer of Tether's by its 'cancel()'")
+    public func removeObserver(_ token: NotificationObserver) { token.cancel() }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "an observer with an owner is 'observe(name, from: sender, owner: owner)'"
+)
+extension ObserverCenter {
+    @_disfavoredOverload
+    @discardableResult public func addObserver<Owner>(
+        forName name: Notification.Name?, object sender: Any? = nil,
+        queue: OperationQueue? = nil, owner: Owner,
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "the sender is 'from:', before 'owner:'")
+extension NotifyingCenter {
+    @_disfavoredOverload
+    public func notifications<Owner>(
+        named name: Notification.Name?, object sender: Any?, owner: Owner,
+        buffering policy: BufferingPolicy = .unbounded
+    ) -> AsyncStream<Never> { preconditionFailure() }
+}
+
+extension ValueSender {
+    @_documentation(visibility: internal)
+    @available(*, unavailable, message: "pass the object itself: 'from: model'")
+    @_disfavoredOverload
+    public convenience init<Object: AnyObject>(_ object: Object) { self.init(0) }
+}
+
+extension Audit {
+    @_documentation(visibility: internal)
+    @available(*, unavailable, message: "an audit is made by 'center.audit()'")
+    public init(_ center: any NotifyingCenter) { self = center.audit() }
 }
 
 @_documentation(visibility: internal)
@@ -604,6 +704,47 @@ extension AsyncSequence where Self: Sendable {
 }
 
 @_documentation(visibility: internal)
+@available(*, unavailable, message: "for one element write 'await sequence.first(where:)'")
+extension AsyncSequence where Self: Sendable {
+    @discardableResult public func observe<Owner: AnyObject>(
+        owner: Owner, once: Bool,
+        closure handler: @escaping @Sendable (Owner, Element) async -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "a task runs where it is started, or on the actor of its closure: leave out 'on:'"
+)
+extension Task where Failure == Never {
+    @_disfavoredOverload
+    @discardableResult public init<Owner: AnyObject>(
+        owner: Owner, on target: DeliveryTarget,
+        operation: sending @escaping @isolated(any) () async -> Success
+    ) { self = Task(operation: operation) }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "the closure runs on the thread that releases the owner last: leave out 'on:'"
+)
+extension OwnerLifetime {
+    public static func whenEnded<Owner: AnyObject>(
+        _ owner: Owner, on target: DeliveryTarget, closure: @escaping @Sendable () -> Void
+    ) {}
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "the file is 'to: URL(filePath: \"trace.json\")'")
+extension Trace {
+    public static func record<File, Result>(
+        _ file: File, closure: () async throws -> Result
+    ) -> Result { preconditionFailure() }
+}
+
+@_documentation(visibility: internal)
 @available(
     *, unavailable,
     message: "an owner is a class instance or an actor, and not optional"
@@ -614,6 +755,38 @@ extension Task where Failure == Never {
         owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
         operation: sending @escaping @isolated(any) () async -> Success
     ) { self = Task(operation: operation) }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "a sequence is of async messages; observe main-actor messages with 'observe'"
+)
+extension ObserverCenter {
+    @_disfavoredOverload
+    public func messages<Message: NotificationCenter.MainActorMessage>(
+        of subject: Any? = nil, for identifier: NotificationCenter.BaseMessageIdentifier<Message>
+    ) -> AsyncStream<Never> { preconditionFailure() }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
+@available(
+    *, unavailable, message: "a main-actor message never waits: leave out 'backlog:'"
+)
+extension ObserverCenter {
+    @_disfavoredOverload
+    @discardableResult
+    public func observe<
+        Message: NotificationCenter.MainActorMessage, each Owner: AnyObject
+    >(
+        of subject: Any? = nil,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: repeat each Owner, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy,
+        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -16,8 +16,9 @@ extension OwnerLifetime {
     /// already being deinitialised, the closure is called at once. Where ends are not seen
     /// (`isExact(for:)` is `false`), `purge()` calls the closure.
     ///
-    /// The object is not retained, unless the closure captures it: then it never ends, and a leak
-    /// check names the closure. `OwnerObservers(of:)` counts and cancels the closure, too.
+    /// Capture what is to be ended, as the timer above. A weak reference to the object is already
+    /// `nil` in the closure, and an `unowned` one stops the program. The object is not retained,
+    /// unless the closure captures it: then it never ends, and a leak check names the closure. `OwnerObservers(of:)` counts and cancels the closure, too.
     /// Complexity: O(1). Any thread.
     /// - Parameters:
     ///   - object: The object to wait for.

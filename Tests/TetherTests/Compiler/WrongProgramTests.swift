@@ -496,6 +496,62 @@ import Testing
         Mistake(
             "_ = try! Trace.recording(to: URL(filePath: \"trace\")) { 1 }",
             "renamed to 'record(to:_:)'"),
+        // The sender, or the backlog, behind the place.
+        Mistake(
+            "center.observe(name, owner: index, on: .main, from: model) { index, _ in index.clear() }",
+            order),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActor, from: model) { sidebar, _ in sidebar.clear() }",
+            order),
+        Mistake("_ = center.observe(name, on: .main, from: model) { _ in }", order),
+        Mistake(
+            "center.observe(name, owner: index, on: .main, backlog: .newest(1), key: 1) { index, _ in index.clear() }",
+            order),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActor, once: true, backlog: .newest(1), key: 1) { sidebar, _ in sidebar.clear() }",
+            order),
+        Mistake(
+            "_ = center.observe(name, model) { note in }",
+            "the sender is 'from:', the owner is 'owner:'"),
+        Mistake(
+            "_ = center.hasObservers(named: name, from: nil)", "leave out 'from:' for any sender"),
+        Mistake(
+            "center.addObserver(forName: name, owner: index) { index, _ in index.clear() }",
+            "'observe(name, from: sender, owner: owner)'"),
+        Mistake(
+            "_ = center.notifications(named: name, object: model, owner: index)",
+            "the sender is 'from:', before 'owner:'"),
+        Mistake(
+            "_ = center.observe(name, from: ValueSender(model)) { _ in }", "pass the object itself"),
+        Mistake("center.post(name: name, object: ValueSender(1))", "post the value itself"),
+        Mistake("NotificationCenter.default.removeObserver(token)", "by its 'cancel()'"),
+        Mistake("_ = Audit(center)", "'center.audit()'"),
+        // The method of `connect`.
+        Mistake(
+            "_ = { final class View: Sendable { func redo() {}; init(_ c: ObserverCenter, _ n: Notification.Name) { c.connect(n, to: Self.redo, of: self) } } }",
+            "name the class instead of 'Self'"),
+        Mistake("center.connect(name, Index.clear, of: index)", "the method is 'to:'"),
+        Mistake("center.connect(name: name, to: Index.clear, of: index)", "the name has no label"),
+        Mistake(
+            "center.connect(name, to: { index, note in index.update(note) }, of: index)",
+            "'connect' takes a method"),
+        // What takes no target, no bound, or another kind of message.
+        Mistake(
+            "_ = center.messages(of: sidebar, for: .didMove)", "a sequence is of async messages"),
+        Mistake(
+            "center.observe(of: sidebar, for: .didMove, owner: sidebar, backlog: .newest(1)) { sidebar, _ in sidebar.clear() }",
+            "a main-actor message never waits"),
+        Mistake(
+            "_ = Task(owner: index, on: .main) { index.clear() }", "a task runs where it is started"
+        ),
+        Mistake(
+            "OwnerLifetime.whenEnded(index, on: .main) {}",
+            "on the thread that releases the owner last"),
+        Mistake(
+            "\(stream).observe(owner: index, once: true) { index, _ in index.clear() }",
+            "'await sequence.first(where:)'"),
+        Mistake(
+            "do { try Trace.record(\"trace.json\") {} } catch {}", "the file is 'to: URL(filePath:"),
         // Words of other calls and of other libraries.
         Mistake("_ = center.observe(name, on: .actor(cache)) { _ in }", ownActor),
         Mistake("token.target = .actor(cache)", ownActor),
