@@ -100,6 +100,23 @@ import Testing
         withExtendedLifetime(sequence) {}
     }
 
+    @Test func `S2 a cancelled task's observer ends at once, though the iterator is kept`() async {
+        let (center, log) = (center, log)
+        let sequence = center.notifications(named: .sample)
+        let task = Task {
+            var iterator = sequence.makeAsyncIterator()
+            log.add("begun")
+            let element = await iterator.next()
+            log.add("\(element == nil), \(center.audit().count) observers")
+            withExtendedLifetime(iterator) {}
+        }
+        #expect(
+            await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
+        task.cancel()
+        #expect(await inTime { await task.value })
+        #expect(log.entries == ["begun", "true, 0 observers"])
+    }
+
     private func post(_ payload: Ending, number: Int) {
         center.post(name: .sample, object: nil, userInfo: ["number": number, "payload": payload])
     }

@@ -29,7 +29,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `O3 R8 an owner's end leaves an observer to the thread that is ending it`() {
+    @Test func `O3 R3 R8 an owner's end leaves an observer to the thread that is ending it`() {
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("owner", log))
         let registration = center.observe(.sample, owner: owner.object!) { _, _ in }.registration
