@@ -51,16 +51,34 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `M5 D9 a sender's last post, kept while muted, is delivered after its end`() {
+    @Test func `M5 D9 L1 a sender's last post, kept while muted, is delivered after its end`() {
         let center = center
         var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
         let token = center.observe(.sample, from: sender!, record("muted"))
         token.mute(keepingNewest: true)
         sender = nil
         #expect(log.entries == [] && token.isActive)
+        #expect(center.audit().map(\.pending) == [1])
         token.unmute()
         #expect(log.entries == ["muted: no object, 0"])
         #expect(!token.isActive)
+    }
+
+    @Test
+    func `M5 O8 an observed sender that observes itself in its deinit gets an inactive observer`() {
+        let (center, log) = (center, log)
+        var sender: Sender? = Sender { sender in
+            let tokens = [
+                center.observe(.other, from: sender) { _ in },
+                center.observe(.other, owner: sender) { _, _ in },
+            ]
+            log.add("\(tokens.map(\.isActive))")
+        }
+        let token = center.observe(.sample, from: sender!) { _ in }
+        sender = nil
+        #expect(log.entries == ["[false, false]"])
+        #expect(center.audit().isEmpty)
+        withExtendedLifetime(token) {}
     }
 
     @Test func `M5 O1 a new object at an ended sender's address is a stranger to what is pending`()
