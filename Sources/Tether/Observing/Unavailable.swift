@@ -380,7 +380,7 @@ extension ObserverCenter {
 @_documentation(visibility: internal)
 extension NotificationCenter {
     @available(*, deprecated, message: "end an observer of Tether's by its 'cancel()'")
-    public func removeObserver(_ token: NotificationObserver) { token.cancel() }
+    public func removeObserver(_ token: NotificationObserver) { removeObserver(token as Any) }
 }
 
 @_documentation(visibility: internal)
