@@ -367,16 +367,8 @@ extension ObserverCenter {
     public func hasObservers(named name: Notification.Name, from sender: Any?) -> Bool { false }
 }
 
-// Deprecated, not unavailable, because the compiler then takes the call with an `Any?`.
-@_documentation(visibility: internal)
-extension ObserverCenter {
-    @available(*, deprecated, message: "post the value itself: 'object: value'")
-    public func post(
-        name: Notification.Name, object sender: ValueSender,
-        userInfo: [AnyHashable: Any]? = nil
-    ) { post(name: name, object: sender.value as Any, userInfo: userInfo) }
-}
-
+// Deprecated, not unavailable, because the compiler then takes the call with an `Any`. The call
+// changes nothing, as for every token of another center (M8).
 @_documentation(visibility: internal)
 extension NotificationCenter {
     @available(*, deprecated, message: "end an observer of Tether's by its 'cancel()'")

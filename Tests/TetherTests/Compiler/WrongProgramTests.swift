@@ -523,7 +523,6 @@ import Testing
             "the sender is 'from:', before 'owner:'"),
         Mistake(
             "_ = center.observe(name, from: ValueSender(model)) { _ in }", "pass the object itself"),
-        Mistake("center.post(name: name, object: ValueSender(1))", "post the value itself"),
         Mistake("NotificationCenter.default.removeObserver(token)", "by its 'cancel()'"),
         Mistake("_ = Audit(center)", "'center.audit()'"),
         // The method of `connect`.

@@ -44,6 +44,8 @@ extension ObserverCenter: SequenceProtocol {}
         let post: (Notification.Name, Any?) -> Void = center.post(name:object:)
         let postMore: (Notification.Name, Any?, [AnyHashable: Any]?) -> Void = center.post(
             name:object:userInfo:)
+        // Also without a type: no other call may have the same name.
+        let postInferred = center.post(name:object:userInfo:)
         let add:
             (Notification.Name?, Any?, OperationQueue?, @escaping @Sendable (Notification) -> Void)
                 ->
@@ -64,9 +66,11 @@ extension ObserverCenter: SequenceProtocol {}
         postMore(.sample, nil, ["key": 1])
         removeSome(tokens[1], nil, nil)
         #expect(log.entries == ["first", "second", "second"])
+        postInferred(.sample, nil, ["one": 1, "two": 2])
         var iterator = sequence.makeAsyncIterator()
         #expect(await iterator.next()?.userInfo == nil)
         #expect(await iterator.next()?.userInfo?.count == 1)
+        #expect(await iterator.next()?.userInfo?.count == 2)
     }
 
     @Test func `M1 a post needs no object, and the audit has the line of a Foundation-shaped call`()
