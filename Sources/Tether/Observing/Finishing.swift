@@ -13,9 +13,18 @@ private struct Finishing {
     /// All observers stop taking posts before the first wait, so a handler that posts gives them
     /// nothing more.
     init(_ references: [Unowned<Registration>]) {
-        callersTasks = references.filter(\.isCallersTask)
-        self.references = references.filter { !$0.isCallersTask }
-        for reference in self.references {
+        var callersTasks: [Unowned<Registration>] = []
+        var awaited: [Unowned<Registration>] = []
+        for reference in references {
+            if reference.isCallersTask {
+                callersTasks.append(reference)
+            } else {
+                awaited.append(reference)
+            }
+        }
+        self.callersTasks = callersTasks
+        self.references = awaited
+        for reference in awaited {
             reference.live?.endTakingNoPosts()
         }
     }
