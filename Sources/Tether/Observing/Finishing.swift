@@ -89,8 +89,8 @@ extension Unowned where Object: Registration {
         unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded }
     }
 
-    /// Whether the registration is that of a task or a loop of an owner, and the caller runs in it, or
-    /// in a task that it started.
+    /// Whether the registration is that of a task or a loop of an owner, and the caller runs in it,
+    /// or in a task that it started.
     fileprivate var isCallersTask: Bool {
         guard AsyncRun.isCurrent(for: registrationAddress) else { return false }
         return live?.workHook != nil

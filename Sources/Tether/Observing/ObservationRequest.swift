@@ -188,9 +188,7 @@ enum SenderFilter {
     /// A sender that may be omitted.
     static func given<Sender: AnyObject>(_ sender: Sender, at site: CallSite) -> SenderFilter {
         if Omitted.stands(for: sender) { return .any }
-        if let sender = sender as? ValueSender { return SenderFilter(sender, at: site) }
-        ObjectArgument.sender.check(sender, at: site)
-        return .object(sender)
+        return SenderFilter(object: sender, at: site)
     }
 
     /// A sender as Foundation passes senders: `nil` for any. Traps on a sender that no post can
@@ -198,15 +196,19 @@ enum SenderFilter {
     init(any sender: Any?, at site: CallSite) {
         switch sender.map(Unwrapped.init) ?? .nothing {
         case .nothing: self = .any
-        case .object(let object):
-            if let value = object as? ValueSender {
-                self.init(value, at: site)
-                return
-            }
-            ObjectArgument.sender.check(object, at: site)
-            self = .object(object)
+        case .object(let object): self.init(object: object, at: site)
         case .value(let value): self = .value(SenderFilter.matchable(value, at: site))
         }
+    }
+
+    /// A class instance, or the value in a `ValueSender`.
+    private init(object: AnyObject, at site: CallSite) {
+        if let value = object as? ValueSender {
+            self.init(value, at: site)
+            return
+        }
+        ObjectArgument.sender.check(object, at: site)
+        self = .object(object)
     }
 
     /// A value that stands in an object's place.

@@ -18,8 +18,8 @@ extension OwnerLifetime {
     ///
     /// Capture what is to be ended, as the timer above. A weak reference to the object is already
     /// `nil` in the closure, and an `unowned` one stops the program. The object is not retained,
-    /// unless the closure captures it: then it never ends, and a leak check names the closure. `OwnerObservers(of:)` counts and cancels the closure, too.
-    /// Complexity: O(1). Any thread.
+    /// unless the closure captures it: then it never ends, and a leak check names the closure.
+    /// `OwnerObservers(of:)` counts and cancels the closure, too. Complexity: O(1). Any thread.
     /// - Parameters:
     ///   - object: The object to wait for.
     ///   - fileID: The file of the call, for audits and reports.

@@ -308,7 +308,7 @@ struct Reclamation: ~Copyable, Sendable {
             }
             released = garbage.called.filter { isFree($0.epoch, $0.object) }.map(\.object)
             garbage.called.removeAll { isFree($0.epoch, $0.object) }
-            if garbage.called.isEmpty, garbage.called.capacity > 1024 { garbage.called = [] }
+            garbage.called.releaseUnusedCapacity()
         }
         return released + expired(in: &garbage, of: center)
     }
@@ -320,8 +320,7 @@ struct Reclamation: ~Copyable, Sendable {
             garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex
         let expired = garbage.retired[..<firstKept].compactMap(\.object)
         garbage.retired.removeSubrange(..<firstKept)
-        // A large array releases its memory with the last element.
-        if garbage.retired.isEmpty, garbage.retired.capacity > 1024 { garbage.retired = [] }
+        garbage.retired.releaseUnusedCapacity()
         newestGarbage.store(garbage.newest, ordering: .relaxed)
         return expired
     }

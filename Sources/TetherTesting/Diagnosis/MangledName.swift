@@ -48,8 +48,8 @@ struct MangledName {
         case thin
     }
 
-    /// The kind of a captured function, whose name is `I`, the conventions, `_`; `nil` if the name is
-    /// of something else.
+    /// The kind of a captured function, whose name is `I`, the conventions, `_`; `nil` if the name
+    /// is of something else.
     var functionKind: FunctionKind? {
         let name = wrapped
         guard name.last == UInt8(ascii: "_") else { return nil }

@@ -26,9 +26,7 @@ struct Block: Sendable {
             }
         }
 
-        func drop(because reason: DropReason) {
-            unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number, because: reason) }
-        }
+        func drop() { unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
 
         func markLate() { unsafe pending._withUnsafeGuaranteedRef { $0.markLate(number) } }
     }
@@ -70,10 +68,10 @@ struct Block: Sendable {
 
     /// Drops and counts the deliveries of a block that never runs. The release may call the user's
     /// code.
-    func drop(because reason: DropReason) {
-        first.drop(because: reason)
+    func drop() {
+        first.drop()
         for other in others {
-            other.drop(because: reason)
+            other.drop()
         }
     }
 }
@@ -93,7 +91,7 @@ final class CancellableBlock: Sendable {
     func runNestable() { if use() { block.runNestable() } }
 
     /// Drops the deliveries, unless the block has begun.
-    func cancel() { if use() { block.drop(because: .targetCancelled) } }
+    func cancel() { if use() { block.drop() } }
 
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -177,8 +177,8 @@ final class PendingDeliveries: Sendable {
 
     /// Whether a post of the center on the target may be handled before the deliveries that wait
     /// there: if there are none, or if a handler makes the post, which belongs to the delivery
-    /// under way. The first part of a post decides: in the second part an observer is called that was
-    /// not routed in the first, or that the first part left to the second.
+    /// under way. The first part of a post decides: in the second part an observer is called that
+    /// was not routed in the first, or that the first part left to the second.
     private func mayOvertake(_ waiting: WaitingCount?, in step: PostStep) -> Bool {
         if step == .calling { return true }
         guard let waiting, !waiting.isZero else { return true }
@@ -341,12 +341,12 @@ final class PendingDeliveries: Sendable {
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
     /// without the lock.
-    func dropBlock(_ number: UInt64, because reason: DropReason) {
+    func dropBlock(_ number: UInt64) {
         var hasDropped = false
         change { state, effects in
             for delivery in state.queue.drop(number) {
                 hasDropped = true
-                drop(delivery, because: reason, in: &state, &effects)
+                drop(delivery, because: .targetCancelled, in: &state, &effects)
             }
         }
         // A dropped delivery has used a once observer up (R7).

@@ -7,7 +7,8 @@ enum PostStep {
     /// part decides whether a call may overtake deliveries that wait on its target.
     case collecting
     /// The second of two parts: the handlers of the posting thread are called. Also all of a post
-    /// to observers of which none was routed when it began. Whether a call may overtake is not asked.
+    /// to observers of which none was routed when it began. Whether a call may overtake is not
+    /// asked.
     case calling
     /// A post in one part, which decides about overtaking itself: of a foreign center, or to one
     /// observer. An appended delivery is submitted at once.

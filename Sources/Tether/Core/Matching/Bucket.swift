@@ -59,8 +59,8 @@ internal import Synchronization
         used >= 8 && count < used / 2 || slots.capacity >= 16 && count < slots.capacity / 4
     }
 
-    /// Hides the last holes from posts: their slots stay, and count as unused. Returns the old number
-    /// of used slots, for `showTrailingHoles` if a post may read.
+    /// Hides the last holes from posts: their slots stay, and count as unused. Returns the old
+    /// number of used slots, for `showTrailingHoles` if a post may read.
     ///
     /// At most eight, because a post under way has the holes shown again, and each removal inside
     /// that post would hide all of them. Each removal makes one hole.

@@ -295,17 +295,6 @@ internal import Synchronization
     }
 }
 
-extension Dictionary {
-    /// Rebuilds a dictionary with more than four places for each element, so its memory follows its
-    /// count (M9). O(1) amortised.
-    mutating func releaseUnusedCapacity() {
-        guard capacity > 64, count < capacity / 4 else { return }
-        var smaller = Dictionary(minimumCapacity: count)
-        for (key, value) in self { smaller[key] = value }
-        self = smaller
-    }
-}
-
 /// The buckets of one name, or of observers of any name.
 /// SAFETY: the lock of the node's center protects all variables that are not atomic; the center
 /// keeps the objects that posts may read.

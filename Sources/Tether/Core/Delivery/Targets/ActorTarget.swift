@@ -14,7 +14,7 @@ final class ActorTarget<Owner: Actor>: BlockTarget, @unchecked Sendable {
     override var runsTasks: Bool { true }
 
     override func schedule(_ block: __owned Block) {
-        guard let actor = reference.retained else { return block.drop(because: .targetCancelled) }
+        guard let actor = reference.retained else { return block.drop() }
         // SAFETY: isolation does not change the form of a function; `begin` only makes a task.
         unsafe unsafeBitCast(ActorTarget.begin, to: ((Block, any Actor) -> Void).self)(block, actor)
     }

@@ -99,7 +99,7 @@ class BlockTarget: @unchecked Sendable {
 
     /// Puts a block on the queue. May call the user's code. `__owned` gives the block away without
     /// a retain, and unlike `consuming` lets a closure capture it.
-    func schedule(_ block: __owned Block) { block.drop(because: .targetCancelled) }
+    func schedule(_ block: __owned Block) { block.drop() }
 
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }

@@ -34,8 +34,8 @@ extension DeliveryTarget {
 
     /// A thread, by its run loop in some modes: the main thread, a thread that called
     /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Deliveries to
-    /// a thread of Foundation's that has finished are dropped and counted. Any other thread stops the program with a
-    /// sentence. The main thread in the common modes is `.main`.
+    /// a thread of Foundation's that has finished are dropped and counted. Any other thread stops
+    /// the program with a sentence. The main thread in the common modes is `.main`.
     public static func thread(
         _ thread: Thread, modes: Set<RunLoop.Mode> = [.common], fileID: StaticString = #fileID,
         line: UInt = #line
@@ -180,7 +180,7 @@ final class ThreadLoop: Sendable {
             state.linesBeforeStart = []
             return state.lines.values.flatMap { $0.blocks.removeAll() }
         }
-        for block in blocks { block.drop(because: .targetCancelled) }
+        for block in blocks { block.drop() }
     }
 
     /// Drops the waiting blocks, counted, and rejects later ones. Undoes `begin`.
@@ -253,7 +253,7 @@ final class ThreadLoop: Sendable {
             }
             return false
         }
-        if isClosed { block.drop(because: .targetCancelled) }
+        if isClosed { block.drop() }
     }
 
     private func perform(_ line: Line, on loop: Loop) {
