@@ -96,13 +96,15 @@ static_mode() {
 
 # A program loads two libraries that each link a copy of Tether, and both observe the same objects.
 two_copies() {
-    local products=$build/modes/release/release folder=$build/two-copies copy scope
+    local products=$build/modes/release/release folder=$build/two-copies copy scope objects
     limited swift build -c release --scratch-path $build/modes/release --target Tether
     mkdir -p "$folder"
+    # By the names of the sources: the folder may have an object of a source that was renamed.
+    mapfile -t objects < <(find Sources/Tether -name '*.swift' -printf "$products/Tether.build/%f.o\n")
     for copy in A B; do
         swiftc -swift-version 6 -enable-upcoming-feature MemberImportVisibility -I "$products/Modules" -parse-as-library \
             -Xcc -fmodule-map-file="$products/COwnerLifetime.build/module.modulemap" -emit-library -module-name Plugin$copy \
-            -o "$folder/libPlugin$copy.so" Tests/TwoCopies/Plugin.swift "$products"/{Tether,COwnerLifetime}.build/*.o
+            -o "$folder/libPlugin$copy.so" Tests/TwoCopies/Plugin.swift "${objects[@]}" "$products"/COwnerLifetime.build/*.o
     done
     swiftc -swift-version 5 -o "$folder/Host" Tests/TwoCopies/Host.swift
     for scope in local global; do

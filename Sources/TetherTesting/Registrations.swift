@@ -11,7 +11,7 @@ enum Registrations {
         /// The live registrations by center. So the cost of a center's end depends on its own
         /// registrations alone.
         var onCenters: [RegistrationWatch.CenterNumber: Set<WatchedRegistration.ID>] = [:]
-        var count = 0
+        var lastOrder = 0
         var ending: [RegistrationWatch.CenterNumber: Ending] = [:]
         /// The registrations that end with their centers, with their owners, until the handlers are
         /// released.
@@ -97,9 +97,9 @@ enum Registrations {
         if current?.isClosed == true { return }
         state.withLock { state in
             if let current {
-                state.count += 1
+                state.lastOrder += 1
                 state.scopes[registration.id] = (
-                    registration, WeakScope(tracker: current), state.count
+                    registration, WeakScope(tracker: current), state.lastOrder
                 )
                 state.onCenters[registration.center, default: []].insert(registration.id)
                 state.scopesOfHandlers[registration.id] = WeakScope(tracker: current)

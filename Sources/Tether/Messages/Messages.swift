@@ -71,7 +71,7 @@ extension ObserverCenter {
         }
         core.post(
             name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) },
-            notify: { $0(notification()) })
+            withNotification: { $0(notification()) })
     }
 }
 

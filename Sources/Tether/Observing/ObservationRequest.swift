@@ -65,6 +65,7 @@ struct ObservationRequest {
         if let object = sender.object {
             senderRecord = ObjectTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
+                // No effect for a center of Tether's own.
                 ForeignCenters.shared.release(core)
                 return
             }
@@ -81,7 +82,7 @@ struct ObservationRequest {
         observer.set(registration)
         var isAttached = true
         if let owner, let owned = registration.owned {
-            isAttached = ObjectTable.shared.attach(observer, to: owner, as: owned)
+            isAttached = ObjectTable.shared.attach(owned, to: owner, token: observer)
         }
         guard isAttached else { return registration.end() }
         Events.report(.registered(registration, name: name, token: observer))
@@ -152,7 +153,7 @@ extension CenterCore {
                 // SAFETY: a caller with an owner passes an `OwnedRegistration`. A cast by the state
                 // would retain it.
                 let owned = unsafe unsafeDowncast(registration, to: OwnedRegistration.self)
-                if !ObjectTable.shared.attach(observer, to: owner, as: owned) { return false }
+                if !ObjectTable.shared.attach(owned, to: owner, token: observer) { return false }
             }
             Events.report(.registered(registration, name: name, token: observer))
             return true

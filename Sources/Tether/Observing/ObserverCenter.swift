@@ -52,7 +52,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         core.post(
             name: notification.name, hasNoPayload: notification.hasNoPayload,
             sender: { notification.object.flatMap(SenderKey.init(any:)) },
-            notify: { $0(notification) })
+            withNotification: { $0(notification) })
     }
 
     /// Makes a notification and posts it. A class instance as `object` matches by identity; a
@@ -67,7 +67,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         core.post(
             name: name, hasNoPayload: object == nil && userInfo == nil,
             sender: { object.flatMap(SenderKey.init(any:)) },
-            notify: { $0(Notification(name: name, object: object, userInfo: userInfo)) })
+            withNotification: { $0(Notification(name: name, object: object, userInfo: userInfo)) })
     }
 
     /// Whether a post of a name would reach an observer, so that a program makes a costly payload

@@ -22,7 +22,7 @@ extension OwnedRegistration {
     func attach(as token: NotificationObserver, to owner: AnyObject, at site: CallSite) -> Bool {
         ObjectArgument.owner.check(owner, at: site)
         token.set(self)
-        let isAttached = ObjectTable.shared.attach(token, to: owner, as: self)
+        let isAttached = ObjectTable.shared.attach(self, to: owner, token: token)
         Events.report(.registered(self, name: nil, token: token))
         return isAttached
     }

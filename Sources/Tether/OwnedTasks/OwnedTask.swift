@@ -74,13 +74,13 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
     /// The registration, while the run retains it.
     private var registration: Registration? { run?.registration as? Registration }
 
-    /// Called first by the task.
+    /// Called first by the task's closure.
     func begins(on actor: isolated (any Actor)?) {
         if hasEnded { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
         begun = Events.report(.work(label, at: registration?.site))
     }
 
-    /// Called last by the task. A later end cancels nothing.
+    /// Called last by the task's closure. A later end cancels nothing.
     func returns() {
         let old = state.withLock { state in
             let old = state

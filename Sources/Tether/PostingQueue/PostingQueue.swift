@@ -291,7 +291,8 @@ public final class PostingQueue: Sendable {
     /// Has the run loop call the queue in some modes.
     private func addHold(_ state: inout State, in modes: Set<RunLoop.Mode>) {
         guard case .loop(let loop, let thread) = clock else { return }
-        // CoreFoundation logs an error for a main thread that has exited.
+        // After `dispatchMain` the main queue runs on other threads, and CoreFoundation logs an error
+        // for the main thread, which has exited.
         if thread == nil, MainQueue.isCurrent, !Thread.isMainThread { return }
         if let hold = state.hold { return hold.add(to: modes) }
         let activities = RunLoopHold.beforeTimers | RunLoopHold.beforeWaiting | RunLoopHold.exit

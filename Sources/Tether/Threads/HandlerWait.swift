@@ -10,8 +10,8 @@ internal import Synchronization
 ///
 /// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, reads
 /// whether the registration has ended, fences all threads, and reads the hazard pointers. A thread
-/// clears its hazard pointer after a handler, and then reads the word. At least one of the two sees
-/// the other's write. Without waiters, a return costs one read of a word with the value 0.
+/// clears its hazard pointer after a handler, and then reads `tether_awaited`. At least one of the
+/// two sees the other's write. Without waiters, a return costs one read of a word with the value 0.
 enum HandlerWait {
     /// A `ThreadRecord` or an `AsyncRun`.
     private typealias Runner = any AnyObject & Sendable
@@ -25,12 +25,12 @@ enum HandlerWait {
         let hasEnded: @Sendable () -> Bool
         let resume: @Sendable () -> Void
 
-        /// Whether a runner cannot return before the waiter is resumed.
-        func blocks(_ runner: Runner) -> Bool { own.contains { $0 === runner } }
+        /// Whether the waiter waits inside a runner, which cannot return before the waiter is resumed.
+        func isInside(_ runner: Runner) -> Bool { own.contains { $0 === runner } }
 
         /// The runners of the registration that the waiter waits for.
         func awaited(of runners: [Runner]) -> [Runner] {
-            runners.filter { !blocks($0) }
+            runners.filter { !isInside($0) }
         }
     }
 
@@ -121,7 +121,7 @@ enum HandlerWait {
             let isOver = hasEnded && awaited.isEmpty
             // A waiter in a handler of the registration, which makes its deliveries one after the
             // other, prevents the end that it waits for.
-            let preventsEnd = !hasEnded && runners.contains(where: waiter.blocks)
+            let preventsEnd = !hasEnded && runners.contains(where: waiter.isInside)
             let wouldDeadlock = preventsEnd || closesCycle(waiter, awaited, waiters)
             if !isOver, !wouldDeadlock {
                 waiters[waiter.registration, default: []].append(waiter)
@@ -141,9 +141,9 @@ enum HandlerWait {
         guard !waiter.own.isEmpty else { return false }
         var (pending, seen) = (awaited, Set<ObjectIdentifier>())
         while let runner = pending.popLast() {
-            if waiter.blocks(runner) { return true }
+            if waiter.isInside(runner) { return true }
             guard seen.insert(ObjectIdentifier(runner)).inserted else { continue }
-            for other in waiters.values.joined() where other.blocks(runner) {
+            for other in waiters.values.joined() where other.isInside(runner) {
                 pending += other.awaited(of: runners(of: other.registration))
             }
         }

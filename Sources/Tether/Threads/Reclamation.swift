@@ -49,9 +49,9 @@ internal import Synchronization
 //
 // # Cost
 //
-// A post: five stores (the center's is sequentially consistent), and a load for each call. A
-// removal: a read of 64 bytes for each guard in the table, and a fence of all threads if another
-// thread is posting on the center.
+// A post: four stores to its guard (the center's first is sequentially consistent) and two to its
+// record, and a store and a load for each call. A removal: a read of 64 bytes for each guard in the
+// table, and a fence of all threads if another thread is posting on the center.
 
 // MARK: Guards
 
@@ -255,8 +255,8 @@ struct Reclamation: ~Copyable, Sendable {
         /// Registrations that a post was calling when they ended; likewise.
         fileprivate var called: [(epoch: UInt64, object: Object)] = []
 
-        /// An ended post may still have to collect `called` after the memory is released. So both
-        /// lists count.
+        /// Both lists count. Between a post's end and the post's own `collect`, another thread may
+        /// take out the retired memory; then `called` alone tells the post to collect.
         fileprivate var newest: UInt64 { max(retired.last?.epoch ?? 0, called.last?.epoch ?? 0) }
 
         var isEmpty: Bool { retired.isEmpty && called.isEmpty }

@@ -80,7 +80,7 @@ internal import Synchronization
     static func withGuard(
         center: CenterAddress, epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
     ) {
-        let isFirst = unsafe tether_thread_record() == nil
+        let hadNoRecord = unsafe tether_thread_record() == nil
         // SAFETY: records and guards are never freed.
         unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
             let epochGuard = unsafe record.firstFree
@@ -93,7 +93,7 @@ internal import Synchronization
         }
         // A destructor of the thread has posted, perhaps after the last call of the key's
         // destructor.
-        if isFirst, tether_thread_is_exiting() { tether_end_thread_record() }
+        if hadNoRecord, tether_thread_is_exiting() { tether_end_thread_record() }
     }
 
     @inline(never)

@@ -6,11 +6,11 @@
 /// counter takes the lock instead.
 struct KeyedReplacement: Modelled {
     let replacements = Location("replacements")
-    let openSlots = Location("openSlots", initially: 1)
+    let publishedSlots = Location("publishedSlots", initially: 1)
     let used = Location("used", initially: 1)
     let newSlot = Location("slot of the new one")
     let oldState = Location("state of the old one")
-    let otherSlots = Location("openSlots of any name")
+    let otherSlots = Location("publishedSlots of any name")
 
     var count = Order.sequentiallyConsistent
     var look = Order.acquiring
@@ -24,7 +24,7 @@ struct KeyedReplacement: Modelled {
             "Tether/Core/Matching/CenterCore.swift", "func add(",
             "replacements.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func quickMatch(",
+            "Tether/Core/Matching/CenterCore+Posting.swift", "func quickMatch(",
             "let replacement = replacements.load(ordering: .acquiring)",
             "cache.load(ordering: .sequentiallyConsistent)",
             "replacements.load(ordering: .acquiring) == replacement"),
@@ -60,7 +60,7 @@ struct KeyedReplacement: Modelled {
     func postToBothBuckets() {
         let first = replacements.load(look)
         guard first != 1 else { return }
-        let slots = openSlots.load(.sequentiallyConsistent)
+        let slots = publishedSlots.load(.sequentiallyConsistent)
         _ = used.load(slotOrders.load, through: slots)
         let others = otherSlots.load(.sequentiallyConsistent)
         if looksAgain {
@@ -81,7 +81,7 @@ struct KeyedReplacement: Modelled {
     func post() {
         let first = replacements.load(look)
         guard first != 1 else { return }
-        let slots = openSlots.load(.sequentiallyConsistent)
+        let slots = publishedSlots.load(.sequentiallyConsistent)
         let used = used.load(slotOrders.load, through: slots)
         if looksAgain {
             let second = replacements.load(look)

@@ -31,8 +31,10 @@ struct Publication: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func pairOfMatches(", "func publishAdded(",
-            "lastAdded.store(registration.id, ordering: .releasing)",
+            "Tether/Core/Matching/CenterCore.swift", "func publishAdded(",
+            "lastAdded.store(registration.id, ordering: .releasing)"),
+        Code(
+            "Tether/Core/Matching/CenterCore+Posting.swift", "func pairOfMatches(",
             "lastAdded.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",

@@ -54,7 +54,7 @@ struct Reclaiming: Modelled {
             "let previous = registration.load(ordering: .relaxed)",
             "newestGarbage.store(garbage.newest, ordering: .relaxed)"),
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func post(",
+            "Tether/Core/Matching/CenterCore+Posting.swift", "func post(",
             "if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(",

@@ -8,15 +8,15 @@ struct Unlinking: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
     let hasSenders = Location("hasSenders")
-    let openSlots = Location("openSlots", initially: 1)
+    let publishedSlots = Location("publishedSlots", initially: 1)
     let used = Location("used", initially: 1)
     let slot = Location("slot", initially: 1)
     let centersLock = Lock("the center's lock")
 
     var epochLoad = Order.acquiring
     var hasSendersLoad = Order.sequentiallyConsistent
-    var openSlotsLoad = Order.sequentiallyConsistent
-    var openSlotsStore = Order.sequentiallyConsistent
+    var publishedSlotsLoad = Order.sequentiallyConsistent
+    var publishedSlotsStore = Order.sequentiallyConsistent
     var usedLoad = Order.sequentiallyConsistent
     var slotLoad = Order.sequentiallyConsistent
     var slotStore = Order.sequentiallyConsistent
@@ -28,7 +28,7 @@ struct Unlinking: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch(",
+            "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch(",
             "func pairOfMatches(", "let epoch = reclamation.epoch.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func unlink(",
@@ -51,7 +51,7 @@ struct Unlinking: Modelled {
         Code(
             "Tether/Core/Matching/Registry.swift",
             "hasSenders.load(ordering: .sequentiallyConsistent)",
-            "openSlots.load(ordering: .sequentiallyConsistent)"),
+            "publishedSlots.load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/MatchedBuckets.swift",
             "$0.used.load(ordering: .sequentiallyConsistent)"),
@@ -66,13 +66,13 @@ struct Unlinking: Modelled {
         let epoch = epoch.load(epochLoad)
         note("epoch", epoch)
         posting.begin(epoch: epoch)
-        // `NameNode.openBucket`, of the posted name and of any name; each bucket is one such walk.
-        let slots = openSlots.load(openSlotsLoad)
+        // `NameNode.publishedBucket`, of the posted name and of any name; each bucket is one such walk.
+        let slots = publishedSlots.load(publishedSlotsLoad)
         note("slots", slots)
         note("used", used.load(usedLoad, through: slots))
         // `NameNode.hasSenders`, of both.
         _ = hasSenders.load(hasSendersLoad)
-        // `BucketSlots.forEach`
+        // `SlotArray.forEach`
         note("registration", slot.load(slotLoad, through: slots))
     }
 
@@ -106,7 +106,7 @@ struct Unlinking: Modelled {
                     breaksOn: .language.union([.armRCpc])
                 ) {
                     $0.hasSendersLoad = .acquiring
-                    $0.openSlotsLoad = .acquiring
+                    $0.publishedSlotsLoad = .acquiring
                     $0.usedLoad = .acquiring
                     $0.slotLoad = .acquiring
                 },
@@ -146,8 +146,8 @@ struct Unlinking: Modelled {
                     "the new ones are stored with release, and loaded so",
                     breaksOn: .x86AndLanguage.union([.armRCpc])
                 ) {
-                    $0.openSlotsStore = .releasing
-                    $0.openSlotsLoad = .acquiring
+                    $0.publishedSlotsStore = .releasing
+                    $0.publishedSlotsLoad = .acquiring
                 }
             ]
         ) { code in
@@ -155,7 +155,7 @@ struct Unlinking: Modelled {
                 forbidden: { $0["slots"] == 1 && $0.has("releases at once") },
                 .init("post") { code.post() },
                 .init("replace") {
-                    code.openSlots.store(2, code.openSlotsStore)
+                    code.publishedSlots.store(2, code.publishedSlotsStore)
                     note("releases at once", code.lookForPosts() == 0 ? 1 : 0)
                 })
         },

@@ -130,7 +130,7 @@ final class LibraryWorld: World {
         switch operation {
         case .observe(let observation): observe(observation, number)
         case .stop: token?.cancel()
-        case .finish: token?.live?.endTakingNoPosts()
+        case .finish: token?.live?.beginFinishing()
         case .drop(let token): release(tokens[token].take())
         case .stopAll(let place):
             if let object = object(at: place) { OwnerObservers(of: object).cancel() }

@@ -287,7 +287,7 @@ import Testing
         center.observe(.sample, owner: owner) { _, _ in
             log.add("first")
             // The beginning of `finish()`, without the wait.
-            second.value?.live?.endTakingNoPosts()
+            second.value?.live?.beginFinishing()
         }
         second.set(center.observe(.sample, owner: owner) { _, _ in log.add("second") })
         OwnerObservers(of: owner).mute(keepingNewest: true)

@@ -329,7 +329,7 @@ import Testing
     func `O12 R11 a task in an async handler that finishes the owner's observers ends none early`()
         async
     {
-        let (log, center, owner, begun, gate) = (
+        let (log, center, owner, ended, gate) = (
             log, ObserverCenter(), Owner(), AsyncGate(), AsyncGate()
         )
         let token = center.observe(.sample, owner: owner) { owner, note async in
@@ -337,13 +337,13 @@ import Testing
             Task(owner: owner) { [weak owner] in
                 guard let owner else { return }
                 log.add("\(await OwnerObservers(of: owner).finish()) \(Task.isCancelled)")
-                begun.open()
+                ended.open()
             }
             await gate.pass()
             log.add("handled 1 \(Task.isCancelled)")
         }
         center.post(.sample, numbers: 1...3)
-        await begun.pass()
+        await ended.pass()
         gate.open()
         await token.finish()
         #expect(log.entries == ["wouldDeadlock true", "handled 1 false", "handled 2", "handled 3"])
@@ -351,7 +351,7 @@ import Testing
     }
 
     @Test func `O12 R11 a task in a task that finishes its owner's observers ends both`() async {
-        let (log, owner, begun) = (log, Owner(), AsyncGate())
+        let (log, owner, ended) = (log, Owner(), AsyncGate())
         Task(owner: owner) { [weak owner] in
             guard let owner else { return }
             let inner = Task(owner: owner) { [weak owner] in
@@ -360,9 +360,9 @@ import Testing
             }
             await inner.value
             log.add("\(Task.isCancelled)")
-            begun.open()
+            ended.open()
         }
-        await begun.pass()
+        await ended.pass()
         #expect(log.entries == ["finished true", "true"])
         #expect(OwnerObservers(of: owner).isEmpty)
     }

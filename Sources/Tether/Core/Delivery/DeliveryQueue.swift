@@ -218,7 +218,7 @@ struct DeliveryQueue: Sendable {
 
     /// Takes the next delivery of a block that has begun. Without one, the block has ended.
     mutating func takeNext(in turn: inout Turn) -> Delivery? {
-        guard isCurrent(turn.number) else { return nil }
+        guard isOfPresentTarget(turn.number) else { return nil }
         defer { checkInvariants() }
         switch order {
         case .serial:
@@ -264,7 +264,7 @@ struct DeliveryQueue: Sendable {
 
     /// Removes the deliveries of a block that never runs.
     mutating func drop(_ number: UInt64) -> [Delivery] {
-        guard isCurrent(number) else { return [] }
+        guard isOfPresentTarget(number) else { return [] }
         defer { checkInvariants() }
         switch order {
         case .serial, .concurrent:
@@ -339,7 +339,7 @@ struct DeliveryQueue: Sendable {
     // MARK: Numbers
 
     /// Whether a number belongs to a block on the present target.
-    func isCurrent(_ number: UInt64) -> Bool { number >= firstOnTarget }
+    func isOfPresentTarget(_ number: UInt64) -> Bool { number >= firstOnTarget }
 
     /// Allows blocks of later posts to make a delivery first, if the delivery is pending.
     mutating func markLate(_ number: UInt64) {
@@ -389,7 +389,7 @@ struct DeliveryQueue: Sendable {
             (first..<end).count { slots[index(of: $0)] != nil } == count,
             "a number outside has a slot")
         if let batchBlock {
-            assert(order == .batch && isCurrent(batchBlock))
+            assert(order == .batch && isOfPresentTarget(batchBlock))
         }
         if order == .prioritized || order == .unplaced {
             assert(blockCount >= count, "a delivery without a block is never made")

@@ -68,18 +68,18 @@ struct Effects: ~Copyable {
     /// Performs behind the last call of a registration in the innermost post or block. A user's
     /// scheduler may wait for the end of the observer, so the hazard pointer is cleared before. A
     /// release needs no clearing: a `deinit` on this thread counts as in the handler.
-    mutating func perform(afterCallOf registration: RegistrationAddress) {
+    mutating func carryOut(afterCallOf registration: RegistrationAddress) {
         if first != nil {
             ThreadRecord.clearHazardPointer(after: registration)
         }
-        perform()
+        carryOut()
     }
 
     /// Submits the blocks and releases the values. Called with no lock held.
     ///
     /// The user's code may post in a release, and in the `schedule` of a target that runs a block
     /// at once. Both come last, so that the blocks of such posts follow the other blocks here.
-    mutating func perform() {
+    mutating func carryOut() {
         guard let first = first.take() else {
             released = []
             return

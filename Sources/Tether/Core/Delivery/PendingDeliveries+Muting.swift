@@ -6,9 +6,9 @@ internal import Foundation
 // are never locked at the same time. An unmuting of several observers is like one post: first each
 // observer is unmuted under its lock, then the blocks are submitted, and then the handlers of the
 // unmuting thread are called. On a queue, a post that comes between is handled after the kept
-// notification, because the block of a kept notification is late, or because a later block
-// makes all deliveries up to its own; see `DeliveryOrder`. On the
-// posting thread, another thread's post may be handled first.
+// notification, because the delivery of a kept notification is late, or because a later block makes
+// all deliveries up to its own; see `DeliveryOrder`. On the posting thread, another thread's post
+// may be handled first.
 
 extension PendingDeliveries {
     /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the
@@ -43,7 +43,7 @@ extension PendingDeliveries {
         for pending in observers {
             guard pending.unmute(by: muter, &effects, &calls) else { return false }
         }
-        effects.perform()
+        effects.carryOut()
         unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
             var previous = RegistrationAddress.none
             for call in calls {
@@ -91,10 +91,11 @@ extension PendingDeliveries {
         // end of the observer has one, and waits for this lock.
         guard let registration = registration.retained else { return }
         // The claim comes with the unmuting: a kept notification does not use up a once observer
-        // (R7).
+        // (R7). A drop needs no look at work for the idle observer: whoever has the claim ends the
+        // registration.
         if !registration.mayTakeDelivery() {
             drop(delivery, because: .usedUp, in: &state, &effects)
-        } else if isCalledHere(state, in: .unmuting) {
+        } else if isInline(state, in: .unmuting) {
             state.extras.unmutingCalls += 1
             calls.append(
                 InlineCall(pending: self, registration: registration, delivery: delivery))

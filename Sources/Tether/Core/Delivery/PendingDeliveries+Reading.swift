@@ -1,8 +1,7 @@
 internal import Foundation
 
-// What audits, leak checks and waiting calls read of an observer's pending deliveries. Each read is
-// one critical section of the observer's lock, so a report is of one moment (L1). Nothing here
-// changes a delivery.
+// What audits and leak checks read of an observer's pending deliveries. Each read is one critical
+// section of the observer's lock, so a report is of one moment (L1).
 
 extension PendingDeliveries {
     /// Returns the results of `body` for the pending notifications, oldest first, and for the kept
@@ -49,23 +48,5 @@ extension PendingDeliveries {
     /// Whether deliveries wait on the caller's own target.
     var waitsForCaller: Bool {
         state.withLock { $0.hasPending && $0.destination.isCurrent }
-    }
-
-    /// Retains an object until the observer is idle. Returns false if so already.
-    func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
-        state.withLock { state in
-            if state.hasEnded { return false }
-            // With deliveries pending, the next call finds the signal, and begins as awaited.
-            if state.hasNothingToCall, !execution.awaitReturnIfRunning() { return false }
-            state.extras.idleSignals.append(signal)
-            return true
-        }
-    }
-
-    func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
-        change { state, effects in
-            state.extras.idleSignals.removeAll { $0 === signal }
-            effects.release(signal)
-        }
     }
 }

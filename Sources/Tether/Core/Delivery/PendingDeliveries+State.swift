@@ -70,7 +70,7 @@ extension PendingDeliveries {
         var muting = Muting()
         var drops = DropCounts()
         /// The numbers of blocks on the present target that began during a call of the handler.
-        var skipped = FIFO<UInt64>()
+        var begunMeanwhile = FIFO<UInt64>()
         /// The number of kept notifications that an unmuting is about to deliver on its own thread.
         var unmutingCalls = 0
         /// Objects to release when the observer is idle.
@@ -95,7 +95,8 @@ extension PendingDeliveries {
         /// Not `DeliveryQueue.blockCount`, which counts on the present target.
         var waitingBlocks = 0
         var lifetime = Lifetime.live
-        /// The target's, here because posts write the memory of the target's reference count.
+        /// A copy of the target's. To read the target would touch its reference count's cache line,
+        /// which posts write.
         var inlineRule: BlockTarget.InlineRule
         /// Whether the call under way was begun on an earlier target. Then nothing is called inline
         /// until that call returns.
@@ -149,7 +150,7 @@ extension PendingDeliveries {
         var isMuted: Bool { hasExtras && extras.muting.isMuted }
         var kept: Delivery? { hasExtras ? extras.muting.kept : nil }
         @inline(__always)
-        var hasSkipped: Bool { hasExtras && !extras.skipped.isEmpty }
+        var hasBegunMeanwhile: Bool { hasExtras && !extras.begunMeanwhile.isEmpty }
 
         /// Whether no delivery is pending, and no unmuting is about to call the handler.
         @inline(__always)

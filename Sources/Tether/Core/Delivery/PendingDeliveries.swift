@@ -15,7 +15,7 @@ internal import Synchronization
 ///
 /// ```
 /// post ──▶ queue: 7 8 9               block(8) begins ──▶ take 8 ──▶ handler ──▶ return
-///            │                                                          │
+///            │                                                          │ if awaited
 ///            └─ block(9) ──▶ target                                     └─ settle
 /// ```
 ///
@@ -35,7 +35,7 @@ internal import Synchronization
 ///
 /// **Calls never overlap.** If a block begins while another block calls the handler (on a
 /// concurrent queue, or in a run loop inside the handler), the block leaves its number in
-/// `skipped`. After the return the first block delivers the skipped numbers, or submits them again
+/// `begunMeanwhile`. After the return the first block delivers these numbers, or submits them again
 /// after a switch.
 ///
 /// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the
@@ -81,7 +81,7 @@ final class PendingDeliveries: Sendable {
             end = settle(&state, &effects)
         }
         end?.perform()
-        effects.perform()
+        effects.carryOut()
     }
 
     /// The end of an observer after its last delivery.
@@ -125,6 +125,26 @@ final class PendingDeliveries: Sendable {
         state.inlineRule = BlockTarget.InlineRule(of: target)
     }
 
+    // MARK: The idle observer, for leak checks
+
+    /// Retains an object until the observer is idle. Returns false if so already.
+    func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
+        state.withLock { state in
+            if state.hasEnded { return false }
+            // With deliveries pending, the next call finds the signal, and begins as awaited.
+            if state.hasNothingToCall, !execution.awaitReturnIfRunning() { return false }
+            state.extras.idleSignals.append(signal)
+            return true
+        }
+    }
+
+    func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
+        change { state, effects in
+            state.extras.idleSignals.removeAll { $0 === signal }
+            effects.release(signal)
+        }
+    }
+
     // MARK: Posting
 
     /// Takes a notification on the posting thread. Returns whether the post calls the handler
@@ -138,9 +158,9 @@ final class PendingDeliveries: Sendable {
         let targetName = Events.areTraced ? target.description : ""
         return state.withLock { state in
             guard state.takesPosts else { return false }
-            let isHere = isCalledHere(state, in: step)
-            // The second part decides on muting and claim.
-            if isHere, step == .collecting { return true }
+            let isInline = isInline(state, in: step)
+            // The second part calls `receive` again, which decides on muting and claim.
+            if isInline, step == .collecting { return true }
             if state.isMuted {
                 if !registration.isClaimed {
                     keep(notification, targetName, in: &state, &post)
@@ -148,21 +168,21 @@ final class PendingDeliveries: Sendable {
                 return false
             }
             guard registration.mayTakeDelivery() else { return false }
-            if !isHere {
+            if !isInline {
                 let delivery = post.delivery(
                     of: notification, waitsSince: reportWait(on: targetName))
                 append(delivery, to: &state, &post.effects)
             }
-            return isHere
+            return isInline
         }
     }
 
     /// Whether the first part of a post on the calling thread would leave the call to the second
     /// part (D1, D3).
-    var wouldBeCalledHere: Bool { state.withLock { isCalledHere($0, in: .collecting) } }
+    var wouldBeInline: Bool { state.withLock { isInline($0, in: .collecting) } }
 
     /// Whether a post on the calling thread calls the handler in this step, or in a later one.
-    func isCalledHere(_ state: borrowing State, in step: PostStep) -> Bool {
+    func isInline(_ state: borrowing State, in step: PostStep) -> Bool {
         if state.isCallElsewhere { return false }
         switch state.inlineRule {
         case .never:
@@ -177,8 +197,7 @@ final class PendingDeliveries: Sendable {
 
     /// Whether a post of the center on the target may be handled before the deliveries that wait
     /// there: if there are none, or if a handler makes the post, which belongs to the delivery
-    /// under way. The first part of a post decides: in the second part an observer is called that
-    /// was not routed in the first, or that the first part left to the second.
+    /// under way. With `.calling` the first part has decided, or the observer was not routed then.
     private func mayOvertake(_ waiting: WaitingCount?, in step: PostStep) -> Bool {
         if step == .calling { return true }
         guard let waiting, !waiting.isZero else { return true }
@@ -249,18 +268,20 @@ final class PendingDeliveries: Sendable {
         _ number: UInt64, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        // After the lock others may release this object, unless there is a call: then `end` keeps
-        // the registration, and so this object, until the return.
+        // After the lock others may release this object, unless there is a call: then `end(of:)`
+        // keeps the registration, and so this object, until the return.
         var (next, retained) = state.withLock { state in
             (begin(DeliveryQueue.Turn(number), in: &state), blockNoLongerWaits(in: &state))
         }
         while let call = next.take() {
-            // SAFETY: `end` keeps the registration until the return.
+            // SAFETY: `end(of:)` keeps the registration until the return.
             unsafe registration.unmanaged._withUnsafeGuaranteedRef {
                 unsafe $0.perform(call.delivery, after: &previous, at: epochGuard)
             }
-            // After the `break` others may release this object.
-            if call.turn.isOver, execution.endUnlessAwaited() { break }
+            if call.turn.isOver, execution.endUnlessAwaited() {
+                // From here on others may release this object.
+                break
+            }
             next = endCall(of: call.turn)
         }
         withExtendedLifetime(retained) {}
@@ -278,19 +299,20 @@ final class PendingDeliveries: Sendable {
     /// this block.
     private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
-        guard state.queue.isCurrent(turn.number) else { return nil }
-        // The return of the running handler begins this block. On a serial target, blocks of later
-        // posts make its delivery first.
+        guard state.queue.isOfPresentTarget(turn.number) else { return nil }
+        // The return of the running handler begins this block, or submits another for it after a
+        // switch. The delivery is late, because that block may come behind the blocks of later posts.
         if execution.awaitReturnIfRunning() {
             state.queue.markLate(turn.number)
-            state.extras.skipped.append(turn.number)
+            state.extras.begunMeanwhile.append(turn.number)
             return nil
         }
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
         state.publishWaitingCount()
-        // Work that waits for the return asked for it before this call. It does not ask again.
-        execution.begin(awaited: state.hasWorkWhenIdle || state.hasSkipped)
+        // Whoever waits until the observer is idle has asked while deliveries were pending, and asks
+        // no more. So this call begins as awaited.
+        execution.begin(awaited: state.hasWorkWhenIdle || state.hasBegunMeanwhile)
         return Call(delivery: delivery, turn: turn)
     }
 
@@ -313,23 +335,23 @@ final class PendingDeliveries: Sendable {
         // Read first, because the end may release the last reference to this object.
         let address = registration.registrationAddress
         end?.perform()
-        effects.perform(afterCallOf: address)
+        effects.carryOut(afterCallOf: address)
         return next
     }
 
-    /// Begins the next call of the block, or of a skipped one. After a switch, submits the skipped
-    /// blocks again: they began on the new target, and this thread is not there.
+    /// Begins the next call of the block, or of one that began meanwhile. After a switch, submits
+    /// blocks for the latter again: they began on the new target, and this thread is not there.
     private func continueBlocks(
         after turn: DeliveryQueue.Turn, in state: inout State, _ effects: inout Effects
     ) -> Call? {
-        guard state.queue.isCurrent(turn.number) else {
-            while state.hasSkipped, let number = state.extras.skipped.popFirst() {
+        guard state.queue.isOfPresentTarget(turn.number) else {
+            while state.hasBegunMeanwhile, let number = state.extras.begunMeanwhile.popFirst() {
                 resubmit(number, in: &state, &effects)
             }
             return nil
         }
         if !turn.isOver, let next = begin(turn, in: &state) { return next }
-        while state.hasSkipped, let number = state.extras.skipped.popFirst() {
+        while state.hasBegunMeanwhile, let number = state.extras.begunMeanwhile.popFirst() {
             if let next = begin(DeliveryQueue.Turn(number), in: &state) { return next }
         }
         return nil
@@ -387,7 +409,7 @@ final class PendingDeliveries: Sendable {
         if observers.count > 1 { moved.sort { $0.postNumber < $1.postNumber } }
         var effects = Effects()
         for delivery in moved { effects.addOwnBlock(delivery.block, on: new) }
-        effects.perform()
+        effects.carryOut()
     }
 
     private func redirect(to new: BlockTarget?, _ moved: inout [Moved]) {
@@ -414,8 +436,8 @@ final class PendingDeliveries: Sendable {
         to target: BlockTarget, in state: inout State, _ moved: inout [Moved]
     ) {
         guard state.hasQueue else { return }
-        if state.hasSkipped {
-            state.extras.skipped = FIFO()
+        if state.hasBegunMeanwhile {
+            state.extras.begunMeanwhile = FIFO()
         }
         let postNumbers = state.queue.deliveries.map(\.postNumber)
         let numbers = state.queue.move(to: target.order)
@@ -449,7 +471,7 @@ final class PendingDeliveries: Sendable {
     }
 
     /// Takes no further post, and ends the observer after the pending deliveries (R11).
-    func endTakingNoPosts() { change { state, _ in state.lifetime = .finishing } }
+    func beginFinishing() { change { state, _ in state.lifetime = .finishing } }
 
     /// Ends the observer. The caller releases the result, past the lock.
     func end(of registration: Registration) -> [any Sendable] {

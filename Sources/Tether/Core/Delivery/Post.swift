@@ -17,11 +17,12 @@ enum PostStep {
     case unmuting
 }
 
-/// One post on its way: the handlers that the post calls itself, and the notification that waits.
+/// A post on its way: the handlers that the post calls itself, and the notification that waits. The
+/// value is made for the first part of a post in two parts, and otherwise for each observer.
 ///
-/// A post first reaches all observers, in registration order. Then the post submits the blocks, and
-/// then calls the handlers of the posting thread. So a handler that waits for a queue finds the
-/// deliveries there (M3).
+/// A post in two parts first reaches all observers, in registration order. Then the post submits
+/// the blocks, and then calls the handlers of the posting thread. So a handler that waits for a
+/// queue finds the deliveries there (M3).
 ///
 /// A post collects; each observer's `PendingDeliveries` decides; `Effects` carries blocks and
 /// releases past the lock; a `Block` travels to the queue of a target.
@@ -31,7 +32,7 @@ enum PostStep {
     /// The observers whose handlers run on the posting thread, in registration order.
     var calls = unsafe ContiguousArray<Unmanaged<Registration>>()
     var effects = Effects()
-    /// The stored notification, shared by all observers of the post.
+    /// The stored notification, shared by all observers that this value reaches.
     private var stored: StoredNotification?
     /// Whether the notification was examined for objects that are being deinitialised (X3).
     private var isExamined: Bool

@@ -4,8 +4,7 @@ internal import Foundation
 ///
 /// Each event is reported once, at its place in the code, by `Events.report`. A trace shows the
 /// events of the first three groups, as a `TraceEvent`. Leak checks follow those of the last group,
-/// as a `RegistrationWatch.Change`. `DropCounts` are beside the deliveries that they count, under
-/// the same lock.
+/// as a `RegistrationWatch.Change`.
 enum ObserverEvent {
     /// The time of an event in the trace, unique among events.
     typealias Moment = UInt64
@@ -24,7 +23,8 @@ enum ObserverEvent {
     /// The run of an owner's task or loop.
     case work(String, at: RegistrationSite?)
 
-    // Deliveries. Waits and drops are reported under the lock of the pending deliveries.
+    // Deliveries. Waits and drops are reported under the lock of the pending deliveries, and a drop
+    // of a sequence's buffer with no lock held.
 
     case waiting(for: String, at: RegistrationSite)
     case delivered(since: Moment)
@@ -78,8 +78,8 @@ enum DropReason: Int, Sendable, CaseIterable {
     }
 }
 
-/// The numbers of dropped notifications by reason. A dictionary would hash a reason under the lock
-/// of each post to a muted observer.
+/// The numbers of dropped notifications by reason, beside the deliveries of an observer, under the
+/// same lock. A dictionary would hash a reason under the lock of each post to a muted observer.
 struct DropCounts: Sendable, Hashable {
     /// By the raw values of the reasons; empty before the first drop.
     private var counts: [Int] = []

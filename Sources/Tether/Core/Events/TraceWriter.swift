@@ -22,7 +22,8 @@ final class TraceWriter {
     private let limit: Int
     private let process = getpid()
     private let processName = ProcessInfo.processInfo.processName
-    private let begun: UInt64
+    /// The moment of the trace's beginning.
+    private let firstMoment: UInt64
     /// The threads with a name in the file.
     private var named: Set<UInt64> = []
     /// The names of the open slices with rows of their own, by their beginnings.
@@ -41,7 +42,7 @@ final class TraceWriter {
     init(path: String, limit: Int, at moment: UInt64) {
         self.path = path
         self.limit = limit
-        begun = moment
+        firstMoment = moment
         file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
             failure = errno
@@ -137,16 +138,16 @@ final class TraceWriter {
     /// The lines of an event, without the ends of slices whose beginnings are not in the trace.
     private func lines(of event: TraceEvent, by thread: UInt64, at moment: UInt64) -> [String] {
         let beginning = event.begun ?? moment
-        let lines = event.phase.lines
-        if lines.contains(.sliceBegin) { rows[moment] = event.name }
+        let forms = event.phase.forms
+        if forms.contains(.sliceBegin) { rows[moment] = event.name }
         let row = rows[beginning] ?? ""
-        if lines.contains(.sliceEnd) { rows[beginning] = nil }
+        if forms.contains(.sliceEnd) { rows[beginning] = nil }
         var texts: [String] = []
-        for (index, line) in lines.enumerated() {
-            guard beginning >= begun || line == .mark else { continue }
-            var text = "{\"ph\":\"\(line.rawValue)\",\"pid\":\(process),\"tid\":\(thread)"
+        for (index, form) in forms.enumerated() {
+            guard beginning >= firstMoment || form == .mark else { continue }
+            var text = "{\"ph\":\"\(form.rawValue)\",\"pid\":\(process),\"tid\":\(thread)"
             text += ",\"ts\":\(TraceEvent.microseconds(moment))"
-            switch line {
+            switch form {
             case .end: break
             case .begin, .metadata: text += ",\"name\":\(event.name.json)"
             case .mark: text += ",\"name\":\(event.name.json),\"s\":\"t\""
@@ -166,8 +167,8 @@ final class TraceWriter {
 }
 
 extension TraceEvent.Phase {
-    /// A line of the file, with the letter of its phase in the format.
-    fileprivate enum Line: Character {
+    /// The form of a line of the file, with the letter of its phase in the format.
+    fileprivate enum Form: Character {
         case begin = "B"
         case end = "E"
         case sliceBegin = "b"
@@ -178,8 +179,8 @@ extension TraceEvent.Phase {
         case metadata = "M"
     }
 
-    /// The lines of an event. The first has the event's arguments.
-    fileprivate var lines: [Line] {
+    /// The forms of an event's lines. The first line has the event's arguments.
+    fileprivate var forms: [Form] {
         switch self {
         case .begin: [.begin]
         case .end: [.end]

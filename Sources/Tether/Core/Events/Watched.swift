@@ -66,7 +66,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Whether deliveries wait for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
         guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }
-        // The main thread's loop runs other turns of the queue, unless a task is in a turn.
+        // A check on the main thread runs the loop, and so other turns of the queue, unless a task is
+        // in the present turn.
         return !Thread.isMainThread || Self.isCallerInTask
     }
 
@@ -130,8 +131,8 @@ package enum RegistrationWatch {
 
     private static let listener = Locked(Listener())
 
-    /// The calling thread, and the registrations of its running handlers, outermost first; 0 for a
-    /// post without a call.
+    /// The calling thread, and the registrations of its running handlers, outermost first; `none`
+    /// for a post without a call.
     package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
         let thread = ThreadRecord.current
         return (ObjectIdentifier(thread), thread.calledRegistrations)
@@ -216,7 +217,7 @@ package final class WatchedObject: Sendable {
         let registration = OwnedRegistration(
             forEndReportedTo: hook, site: RegistrationSite(file: #fileID, line: #line))
         hook.state.withLock { $0.registration = registration }
-        if !ObjectTable.shared.attach(nil, to: object, as: registration) {
+        if !ObjectTable.shared.attach(registration, to: object, token: nil) {
             hook.ended(registration)
         }
     }

@@ -2,21 +2,22 @@ internal import Synchronization
 
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
-/// A bucket appends registrations to its slots, and leaves a hole at each removal. Full slots, slots
-/// with many holes, and much too many slots are replaced by slots for twice the number of
-/// registrations. A removal finds its slot by the registration's id, so holes store the id too.
+/// A bucket appends registrations to its array of slots, and leaves a hole at each removal. A full
+/// array, an array with many holes, and a much too long one are replaced by an array for twice the
+/// number of registrations. A removal finds its slot by the registration's id, so holes store the
+/// id too.
 ///
 /// SAFETY: the lock of the bucket's center protects all variables; the node retains the bucket
 /// while the bucket has registrations.
 @safe final class Bucket: @unchecked Sendable {
     let node: Unmanaged<NameNode>
     let sender: SenderKey?
-    private(set) var slots = BucketSlots(capacity: 2)
+    private(set) var slots = SlotArray(capacity: 2)
     private(set) var count = 0
 
     private var used: Int { slots.used.load(ordering: .relaxed) }
     /// SAFETY: for calls that neither replace the slots nor call the user's code.
-    private var uncountedSlots: Unmanaged<BucketSlots> { unsafe .passUnretained(slots) }
+    private var uncountedSlots: Unmanaged<SlotArray> { unsafe .passUnretained(slots) }
 
     init(node: NameNode, sender: SenderKey?) {
         unsafe self.node = .passUnretained(node)
@@ -25,7 +26,7 @@ internal import Synchronization
 
     /// Appends a registration, with the caller's reference. Returns replaced slots, which posts may
     /// still read.
-    func append(_ registration: Unmanaged<Registration>) -> BucketSlots? {
+    func append(_ registration: Unmanaged<Registration>) -> SlotArray? {
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
         let slot = used
         // SAFETY: from here on the bucket has the reference; `remove` returns it.
@@ -42,13 +43,13 @@ internal import Synchronization
 
     /// Removes a registration. Returns it with the bucket's reference, which may be the last,
     /// because a post does not retain the registrations that it calls. Also returns replaced slots.
-    func remove(_ registration: Registration) -> (removed: Registration, outgrown: BucketSlots?) {
+    func remove(_ registration: Registration) -> (removed: Registration, outgrown: SlotArray?) {
         unsafe uncountedSlots._withUnsafeGuaranteedRef { $0.clear(registration) }
         unsafe registration.bucket = nil
         // SAFETY: the reference that `append` took over.
         let removed = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
-        var outgrown: BucketSlots?
+        var outgrown: SlotArray?
         if hasTooManySlots { outgrown = rebuild(capacity: max(4, count * 2)) }
         checkInvariants()
         return (removed, outgrown)
@@ -62,8 +63,8 @@ internal import Synchronization
     /// Hides the last holes from posts: their slots stay, and count as unused. Returns the old
     /// number of used slots, for `showTrailingHoles` if a post may read.
     ///
-    /// At most eight, because a post under way has the holes shown again, and each removal inside
-    /// that post would hide all of them. Each removal makes one hole.
+    /// At most eight, so that a removal stays O(1): with a post under way the holes are shown again,
+    /// and each of n removals inside the post would walk over all holes made before.
     func hideTrailingHoles() -> Int {
         let before = used
         var used = before
@@ -76,10 +77,10 @@ internal import Synchronization
 
     func showTrailingHoles(_ used: Int) { slots.used.store(used, ordering: .releasing) }
 
-    private func rebuild(capacity: Int) -> BucketSlots {
+    private func rebuild(capacity: Int) -> SlotArray {
         let old = slots
         let registrations = registrations
-        slots = BucketSlots(capacity: capacity)
+        slots = SlotArray(capacity: capacity)
         for (index, registration) in registrations.enumerated() {
             slots.set(registration, at: index)
         }
@@ -112,7 +113,7 @@ internal import Synchronization
     }
 }
 
-/// The slots of a bucket: registrations in the order of their ids, with holes in place of ended
+/// The array of a bucket's slots: registrations in the order of their ids, with holes in place of ended
 /// registrations.
 ///
 /// Posts read slots without a lock, and retain no registration in the slots. The center keeps
@@ -123,7 +124,7 @@ internal import Synchronization
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the
 /// center's lock.
-@safe final class BucketSlots: @unchecked Sendable {
+@safe final class SlotArray: @unchecked Sendable {
     /// The address of a registration. In a hole: twice the id of the ended registration, plus 1.
     typealias Slot = Atomic<UInt64>
 
@@ -149,7 +150,7 @@ internal import Synchronization
 
     @inline(__always)
     func registration(at index: Int) -> Unmanaged<Registration>? {
-        unsafe BucketSlots.registration(in: slots[index].load(ordering: .sequentiallyConsistent))
+        unsafe SlotArray.registration(in: slots[index].load(ordering: .sequentiallyConsistent))
     }
 
     @inline(__always)
@@ -165,7 +166,7 @@ internal import Synchronization
         var slot = unsafe slots
         let end = unsafe slots + count
         while unsafe slot != end {
-            if let found = unsafe BucketSlots.registration(
+            if let found = unsafe SlotArray.registration(
                 in: slot.pointee.load(ordering: .sequentiallyConsistent))
             {
                 unsafe body(found)
@@ -206,11 +207,11 @@ internal import Synchronization
         let last = used.load(ordering: .relaxed) - 1
         // Each step to a later slot adds at least 1 to the id, so the distance of two ids bounds
         // the distance of their slots.
-        var low = unsafe max(0, last - Int(clamping: BucketSlots.id(in: slots[last]) - id))
-        var high = unsafe min(last, Int(clamping: id - BucketSlots.id(in: slots[0])))
+        var low = unsafe max(0, last - Int(clamping: SlotArray.id(in: slots[last]) - id))
+        var high = unsafe min(last, Int(clamping: id - SlotArray.id(in: slots[0])))
         while low < high {
             let middle = (low + high) / 2
-            if unsafe BucketSlots.id(in: slots[middle]) < id {
+            if unsafe SlotArray.id(in: slots[middle]) < id {
                 low = middle + 1
             } else {
                 high = middle
@@ -224,7 +225,7 @@ internal import Synchronization
     func checkOrder() {
         var previous: UInt64 = 0
         for index in 0..<used.load(ordering: .relaxed) {
-            let id = unsafe BucketSlots.id(in: slots[index])
+            let id = unsafe SlotArray.id(in: slots[index])
             assert(id > previous, "The ids of a bucket's slots do not rise.")
             previous = id
         }

@@ -15,6 +15,8 @@ internal import Synchronization
 /// center ends all registrations in its `deinit` (R10). Each observed foreign center also has a
 /// core, for keys, removal and audits.
 ///
+/// Posting is in CenterCore+Posting.swift.
+///
 /// SAFETY: the constants never change; all other fields are atomic or protected by the lock.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
@@ -25,7 +27,7 @@ internal import Synchronization
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let kind: Kind
     /// The address of Tether's own center, while that center exists.
-    private let center = Atomic<UInt>(0)
+    private let publicCenterAddress = Atomic<UInt>(0)
     /// The deliveries of the center that wait on the main queue, but for those to `.mainAsync`.
     let waitingOnMain = WaitingCount()
     /// The queues that post to this center later.
@@ -36,7 +38,7 @@ internal import Synchronization
     let replacements = Atomic<UInt>(0)
     /// The id of the last added registration, for posts that read two buckets. Written under the
     /// lock, after the registration's bucket.
-    private let lastAdded = Atomic<UInt64>(0)
+    let lastAdded = Atomic<UInt64>(0)
     /// The names' cache for posts; 0 before the first post, and during a trace. The registry
     /// retains the cache.
     let cache = Atomic<UInt>(0)
@@ -190,7 +192,8 @@ internal import Synchronization
             state.registry.takeUnlinked(), and: removed, of: address, in: &state.garbage)
     }
 
-    /// Releases the garbage that waited for an ended post of an epoch.
+    /// Called at the end of a post that began in the epoch: releases the garbage that no other post
+    /// can be reading.
     @inline(never)
     func reclaim(since epoch: UInt64) {
         let released = state.withLock {
@@ -245,13 +248,13 @@ internal import Synchronization
 
     var ownCenter: ObjectIdentifier? {
         // SAFETY: the address is an object's; only its identity is used.
-        unsafe UnsafeRawPointer(bitPattern: center.load(ordering: .acquiring)).map {
+        unsafe UnsafeRawPointer(bitPattern: publicCenterAddress.load(ordering: .acquiring)).map {
             unsafe unsafeBitCast($0, to: ObjectIdentifier.self)
         }
     }
 
     func setOwnCenter(_ identity: ObjectIdentifier?) {
-        center.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
+        publicCenterAddress.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
         if identity != nil { Events.report(.centerMade(number)) }
     }
 
@@ -302,338 +305,4 @@ internal import Synchronization
 
     /// Whether the core keeps no name, sender, key, registration or garbage (M9).
     var isEmpty: Bool { state.withLock { $0.registry.isEmpty && $0.garbage.isEmpty } }
-}
-
-// MARK: Posting
-
-extension CenterCore {
-    /// Calls every match in registration order. `notify` calls its argument with the notification.
-    /// `notify` is not called if nothing matches, nor if the notification has no payload and its
-    /// name is cached: then the cache's notification is delivered.
-    func post(
-        name: Notification.Name, hasNoPayload: Bool = false, sender: () -> SenderKey?,
-        notify: ((Notification) -> Void) -> Void
-    ) {
-        let epoch = reclamation.epoch.load(ordering: .acquiring)
-        unsafe ThreadRecord.withGuard(center: address, epoch: epoch) { epochGuard in
-            switch quickMatch(name) {
-            case .nothing: break
-            case .one(let bucket, let cached) where hasNoPayload:
-                // SAFETY: the entry outlives the post; see `NameCache`.
-                unsafe cached._withUnsafeGuaranteedRef { cached in
-                    let stored = cached.withoutPayload
-                    unsafe CenterCore.call(
-                        bucket, with: stored.notification, stored: stored, at: epochGuard)
-                }
-            case .one(let bucket, _):
-                notify { unsafe CenterCore.call(bucket, with: $0, at: epochGuard) }
-            case .pair(let pair, let cached) where hasNoPayload:
-                // SAFETY: as above.
-                unsafe cached._withUnsafeGuaranteedRef { cached in
-                    let stored = cached.withoutPayload
-                    unsafe CenterCore.call(
-                        pair, with: stored.notification, stored: stored, at: epochGuard)
-                }
-            case .pair(let pair, _):
-                notify { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
-            case .unknown:
-                unsafe matchWithLockAndCall(
-                    name: name, sender: sender, notify: notify, at: epochGuard)
-            }
-        }
-        // Garbage of earlier epochs does not wait for the post.
-        if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }
-    }
-
-    @safe private enum QuickMatch {
-        case nothing
-        case one(MatchedBucket, Unmanaged<CachedName>)
-        case pair(MatchedPair, Unmanaged<CachedName>)
-        case unknown
-    }
-
-    /// Matches a cached name without the lock, if no sender of the name or of any name is observed.
-    ///
-    /// Nearly always no observer of any name exists, and the name's bucket is all. Observers of any
-    /// name and of senders are looked for after the bucket was read: a post that calls an observer
-    /// finds each observer that was added earlier.
-    @inline(__always)
-    private func quickMatch(_ name: Notification.Name) -> QuickMatch {
-        let replacement = replacements.load(ordering: .acquiring)
-        guard replacement & 1 == 0, let cached = unsafe findCached(name) else { return .unknown }
-        // SAFETY: nodes and slots outlive every post that may see them; see `Reclamation`.
-        return unsafe cached._withUnsafeGuaranteedRef { entry in
-            unsafe entry.node._withUnsafeGuaranteedRef { node in
-                let bucket = node.openBucket
-                let (hasOthers, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
-                    ($0.hasOpenBucket, $0.hasObservedSenders)
-                }
-                if hasSenders || node.hasObservedSenders { return .unknown }
-                if hasOthers {
-                    guard let pair = pairOfMatches(node) else { return .unknown }
-                    return replacements.load(ordering: .acquiring) == replacement
-                        ? unsafe .pair(pair, cached) : .unknown
-                }
-                // No second look without a bucket: a post under way may call neither of the two
-                // registrations of a replacement (M7).
-                guard let bucket else { return .nothing }
-                return replacements.load(ordering: .acquiring) == replacement
-                    ? unsafe .one(bucket, cached) : .unknown
-            }
-        }
-    }
-
-    @inline(__always)
-    private func findCached(_ name: Notification.Name) -> Unmanaged<CachedName>? {
-        // SAFETY: the cache outlives every post that may see it.
-        guard
-            let cache = unsafe UnsafeRawPointer(
-                bitPattern: cache.load(ordering: .sequentiallyConsistent))
-        else {
-            return nil
-        }
-        return unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef {
-            unsafe $0.find(StringBits(name.rawValue))
-        }
-    }
-
-    /// The buckets of a name and of any name, with the registrations of one moment. `nil` without a
-    /// match, or if a sender is observed.
-    @inline(__always)
-    private func pairOfMatches(_ node: NameNode) -> MatchedPair? {
-        // First: later registrations of either bucket have later ids.
-        let last = lastAdded.load(ordering: .acquiring)
-        let named = node.openBucket
-        // SAFETY: the registry retains the node.
-        let (others, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
-            ($0.openBucket, $0.hasObservedSenders)
-        }
-        guard !hasSenders, !node.hasObservedSenders, let first = named ?? others else {
-            return nil
-        }
-        return MatchedPair(first, named == nil ? nil : others, upTo: last)
-    }
-
-    /// Matches under the center's lock, and calls after the lock's release.
-    @inline(never)
-    private func matchWithLockAndCall(
-        name: Notification.Name, sender: () -> SenderKey?,
-        notify: ((Notification) -> Void) -> Void, at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        switch match(name: name, sender: sender) {
-        case .nothing: break
-        case .one(let bucket):
-            notify { unsafe CenterCore.call(bucket, with: $0, at: epochGuard) }
-        case .pair(let pair):
-            notify { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
-        case .several(let buckets):
-            notify { notification in
-                unsafe CenterCore.callInTwoParts(
-                    notification, stored: nil, isTraced: false, at: epochGuard
-                ) { body in
-                    unsafe buckets.forEachRegistration(body)
-                }
-            }
-        case .traced(let buckets, let begun):
-            notify { notification in
-                unsafe CenterCore.callInTwoParts(
-                    notification, stored: nil, isTraced: true, at: epochGuard
-                ) { body in
-                    unsafe buckets.forEachRegistration(body)
-                }
-            }
-            Events.end(begun)
-        }
-    }
-
-    private enum Match {
-        case nothing
-        case one(MatchedBucket)
-        case pair(MatchedPair)
-        case several(MatchedBuckets)
-        /// The calls are reported to a trace, and the moment is that of the post's beginning.
-        case traced(MatchedBuckets, since: ObserverEvent.Moment)
-
-        init(_ buckets: MatchedBuckets) {
-            guard let first = buckets.entries.0 else {
-                self = .nothing
-                return
-            }
-            switch buckets.count {
-            case 1: self = .one(first)
-            case 2: self = .pair(MatchedPair(first, buckets.entries.1))
-            default: self = .several(buckets)
-            }
-        }
-    }
-
-    private func match(name: Notification.Name, sender: () -> SenderKey?) -> Match {
-        let begun = Events.report(.post(name))
-        let (matches, released) = state.withLock { state -> (MatchedBuckets, Registry.Unlinked) in
-            // A displaced entry is garbage until posts under way end. The limit bounds a long
-            // post's garbage (M9).
-            let matches = state.registry.matches(
-                name: name, mayDisplace: state.garbage.count < 64, sender: sender)
-            // Made by this post, or hidden by an ended trace, also of the process that forked this
-            // process.
-            if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
-                publishOrHideCache(of: state.registry)
-            }
-            return (matches, retireUnlinked(in: &state))
-        }
-        withExtendedLifetime(released) {}
-        guard let begun else { return Match(matches) }
-        if matches.count > 0 { return .traced(matches, since: begun) }
-        Events.end(begun)
-        return .nothing
-    }
-
-    /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
-    static func deliver(_ notification: Notification, to registration: Unowned<Registration>) {
-        guard let registration = registration.retained else { return }
-        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
-            unsafe epochGuard.pointee.setHazardPointer(registration.address)
-            if Events.areTraced {
-                let begun = Events.report(.post(notification.name))
-                registration.receiveInAnyState(notification, stored: nil, in: .whole)
-                Events.end(begun)
-            } else {
-                registration.receive(notification, stored: nil, in: .whole)
-            }
-        }
-    }
-
-    // How a post calls its matches; `Post` describes the parts.
-    //
-    // | Matches | None is routed | Some are routed |
-    // |---|---|---|
-    // | a bucket with one slot in use | in one part, `.calling` | in one part, `.whole` |
-    // | a bucket | in one part, `.calling` | in two parts |
-    // | a pair of buckets | in one part, `.calling` | in two parts |
-    // | several buckets, or a trace | in two parts | in two parts |
-
-    @inline(__always)
-    private static func call(
-        _ bucket: MatchedBucket, with notification: Notification,
-        stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        if bucket.hasRouted {
-            return unsafe callRouted(bucket, with: notification, stored: stored, at: epochGuard)
-        }
-        unsafe callInOnePart(
-            bucket, with: notification, stored: stored, in: .calling, at: epochGuard)
-    }
-
-    /// Calls registrations of which some are routed. With one slot in use there is one observer at
-    /// most, which needs no second part.
-    @inline(never)
-    private static func callRouted(
-        _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
-        at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        if bucket.used == 1 {
-            return unsafe callInOnePart(
-                bucket, with: notification, stored: stored, in: .whole, at: epochGuard)
-        }
-        unsafe callInTwoParts(
-            notification, stored: stored, isTraced: false, at: epochGuard
-        ) { body in
-            unsafe bucket.forEachRegistration(body)
-        }
-    }
-
-    /// `step`: `.calling` if no registration was routed when the post began. A handler may have
-    /// routed one since.
-    @inline(__always)
-    private static func callInOnePart(
-        _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
-        in step: PostStep, at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        var previous = RegistrationAddress.none
-        unsafe bucket.forEachRegistration { registration in
-            unsafe pass(
-                notification, to: registration, stored: stored, in: step, after: &previous,
-                at: epochGuard)
-        }
-    }
-
-    /// Calls the registrations of a name and of any name, in registration order. Not generic over
-    /// both kinds of matches, which takes 90 instructions more of 390.
-    private static func call(
-        _ pair: MatchedPair, with notification: Notification,
-        stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        if pair.hasRouted {
-            return unsafe callInTwoParts(
-                notification, stored: stored, isTraced: false, at: epochGuard
-            ) { body in
-                unsafe pair.forEachRegistration(body)
-            }
-        }
-        var previous = RegistrationAddress.none
-        unsafe pair.forEachRegistration { registration in
-            unsafe pass(
-                notification, to: registration, stored: stored, in: .calling, after: &previous,
-                at: epochGuard)
-        }
-    }
-
-    /// Passes a notification to a registration, which calls its handler or appends a delivery.
-    @inline(__always)
-    private static func pass(
-        _ notification: Notification, to registration: Unmanaged<Registration>,
-        stored: StoredNotification?, in step: PostStep,
-        after previous: inout RegistrationAddress, at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
-        // `Registration`.
-        unsafe registration._withUnsafeGuaranteedRef { registration in
-            let address = registration.address
-            unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-            previous = address
-            registration.receive(notification, stored: stored, in: step)
-        }
-    }
-
-    /// Calls a post's registrations in registration order, in the steps that `Post` describes (M3).
-    @inline(never)
-    private static func callInTwoParts(
-        _ notification: Notification, stored: StoredNotification?, isTraced: Bool,
-        at epochGuard: UnsafeMutablePointer<EpochGuard>,
-        _ forEach: ((Unmanaged<Registration>) -> Void) -> Void
-    ) {
-        var post = Post(stored: stored)
-        var previous = RegistrationAddress.none
-        // SAFETY: slots and the memory of registrations outlive the post, see `Reclamation`.
-        unsafe forEach { unmanaged in
-            unsafe unmanaged._withUnsafeGuaranteedRef { registration in
-                guard registration.isRouted else { return unsafe post.calls.append(unmanaged) }
-                let address = registration.address
-                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-                previous = address
-                if !registration.hasEnded {
-                    registration.route(notification, of: &post, in: .collecting)
-                }
-            }
-        }
-        // A user's scheduler may wait for a handler of the last registration.
-        if previous != .none {
-            unsafe epochGuard.pointee.setHazardPointer(.none, after: previous)
-        }
-        post.effects.perform()
-        previous = .none
-        for index in unsafe post.calls.indices {
-            let unmanaged = unsafe post.calls[index]
-            unsafe unmanaged._withUnsafeGuaranteedRef { registration in
-                let address = registration.address
-                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-                previous = address
-                if isTraced {
-                    registration.receiveInAnyState(notification, stored: stored, in: .calling)
-                } else {
-                    registration.receive(notification, stored: stored, in: .calling)
-                }
-            }
-        }
-    }
 }

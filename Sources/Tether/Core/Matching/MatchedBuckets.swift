@@ -7,7 +7,7 @@ internal import Synchronization
 /// The slots of one bucket, with the number of slots in use at the beginning of a post (R4).
 /// SAFETY: the center keeps `slots` until the end of all posts that may see the slots.
 @safe struct MatchedBucket: @unchecked Sendable {
-    let slots: Unmanaged<BucketSlots>
+    let slots: Unmanaged<SlotArray>
     let used: Int
 
     /// Whether a registration of the slots is routed.
@@ -16,7 +16,7 @@ internal import Synchronization
     }
 
     @inline(__always)
-    init(_ slots: Unmanaged<BucketSlots>) {
+    init(_ slots: Unmanaged<SlotArray>) {
         unsafe self.slots = unsafe slots
         used = unsafe slots._withUnsafeGuaranteedRef {
             $0.used.load(ordering: .sequentiallyConsistent)

@@ -43,9 +43,10 @@ internal import Synchronization
     // MARK: Posting
 
     /// The slots matched by a post. `sender` is only called if a sender is observed. Without
-    /// `mayDisplace`, only an observed name without an entry gets one, in a free place of the cache.
+    /// `admitsEighthMiss`, only an observed name without an entry gets one, in a free place of the
+    /// cache.
     mutating func matches(
-        name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
+        name: Notification.Name, admitsEighthMiss: Bool = true, sender: () -> SenderKey?
     ) -> MatchedBuckets {
         // A center of one document may have no post in its life, so its memory stays small.
         if cache == nil {
@@ -53,7 +54,8 @@ internal import Synchronization
         }
         var matches = MatchedBuckets()
         // SAFETY: the registry retains the node.
-        let node = unsafe nodeToPost(name, mayDisplace: mayDisplace)?.takeUnretainedValue()
+        let node = unsafe nodeToPost(name, admitsEighthMiss: admitsEighthMiss)?
+            .takeUnretainedValue()
         let hasSenders = node?.senders.isEmpty == false || !anyName.senders.isEmpty
         if hasSenders, let sender = sender() {
             matches.add(node?.senders[sender])
@@ -177,7 +179,7 @@ internal import Synchronization
         guard let known = unsafe names.find(hash, where: { $0.name == name }) else {
             return unsafe names.insert(NameNode(name: name, hash: hash))
         }
-        if unsafe admitsOrCountsMiss(bits, of: known, mayDisplace: true) {
+        if unsafe admitsOrCountsMiss(bits, of: known, admitsEighthMiss: true) {
             unsafe insertIntoCache(CachedName(name: name, node: known.takeUnretainedValue()))
         }
         return unsafe known
@@ -186,13 +188,13 @@ internal import Synchronization
     /// The node of a posted name, not retained; `nil` for a name without observers that the cache
     /// does not admit. Complexity: O(1) amortised.
     private mutating func nodeToPost(
-        _ name: Notification.Name, mayDisplace: Bool
+        _ name: Notification.Name, admitsEighthMiss: Bool
     ) -> Unmanaged<NameNode>? {
         let bits = StringBits(name.rawValue)
         if let cached = unsafe cachedNode(of: bits) { return unsafe cached }
         let hash = UInt(bitPattern: name.rawValue.hashValue)
         let known = unsafe names.find(hash) { $0.name == name }
-        guard unsafe admitsOrCountsMiss(bits, of: known, mayDisplace: mayDisplace) else {
+        guard unsafe admitsOrCountsMiss(bits, of: known, admitsEighthMiss: admitsEighthMiss) else {
             return unsafe known
         }
         let node = unsafe known ?? names.insert(NameNode(name: name, hash: hash))
@@ -209,7 +211,7 @@ internal import Synchronization
     /// Whether a string that the cache does not have gets an entry there: in a free place, or at
     /// every eighth miss.
     private func admitsOrCountsMiss(
-        _ bits: StringBits, of known: Unmanaged<NameNode>?, mayDisplace: Bool
+        _ bits: StringBits, of known: Unmanaged<NameNode>?, admitsEighthMiss: Bool
     ) -> Bool {
         guard let cache else { return false }
         // SAFETY: the registry retains the node.
@@ -218,7 +220,7 @@ internal import Synchronization
         }
         if hasPlace == true { return true }
         let isEighthMiss = cache.countMiss()
-        return isEighthMiss && mayDisplace
+        return isEighthMiss && admitsEighthMiss
     }
 
     private mutating func insertIntoCache(_ cached: CachedName) {
@@ -314,7 +316,7 @@ internal import Synchronization
 
     // Read by posts without the lock.
     /// The slots of `anySender` while the bucket has observers.
-    private let openSlots = unsafe Atomic<UnsafeRawPointer?>(nil)
+    private let publishedSlots = unsafe Atomic<UnsafeRawPointer?>(nil)
     private let hasSenders = Atomic<Bool>(false)
 
     init(name: Notification.Name?, hash: UInt) {
@@ -349,26 +351,28 @@ internal import Synchronization
 
     func publish(_ bucket: Bucket) {
         // SAFETY: the center keeps slots for posts that may see the slots.
-        unsafe openSlots.store(
+        unsafe publishedSlots.store(
             Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
     }
 
-    func unpublish() { unsafe openSlots.store(nil, ordering: .sequentiallyConsistent) }
+    func unpublish() { unsafe publishedSlots.store(nil, ordering: .sequentiallyConsistent) }
 
     /// The bucket for any sender, as a post without the lock finds it. The post has matched nothing
     /// else here, unless `hasObservedSenders`, asked afterwards.
     /// SAFETY: the center keeps slots for posts that may see the slots.
     @inline(__always)
-    var openBucket: MatchedBucket? {
-        guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else {
+    var publishedBucket: MatchedBucket? {
+        guard let slots = unsafe publishedSlots.load(ordering: .sequentiallyConsistent) else {
             return nil
         }
-        return unsafe MatchedBucket(Unmanaged<BucketSlots>.fromOpaque(slots))
+        return unsafe MatchedBucket(Unmanaged<SlotArray>.fromOpaque(slots))
     }
 
     /// Whether there is a bucket for any sender, for a post without the lock.
     @inline(__always)
-    var hasOpenBucket: Bool { unsafe openSlots.load(ordering: .sequentiallyConsistent) != nil }
+    var hasPublishedBucket: Bool {
+        unsafe publishedSlots.load(ordering: .sequentiallyConsistent) != nil
+    }
 
     /// Whether a sender is observed here, for a post without the lock.
     @inline(__always)

@@ -11,7 +11,7 @@
     var isEmpty: Bool { first == nil }
 
     mutating func append(
-        _ token: (any Token)?, as registration: OwnedRegistration, of owner: ObjectRecord
+        _ registration: OwnedRegistration, token: (any Token)?, of owner: ObjectRecord
     ) {
         unsafe registration.ownerRecord = .passRetained(owner)
         registration.token = token

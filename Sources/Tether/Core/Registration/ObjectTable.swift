@@ -11,7 +11,7 @@ internal import Synchronization
 /// The end of an owner or sender:
 ///
 ///     the last strong reference is released
-///     the hook (OwnerLifetime)   -> willEnd: closes the attached observers, one by one, and finishes each without the lock
+///     the hook (OwnerLifetime)   -> willEnd: closes the attached observers, one by one, and completes the end of each without the lock
 ///     the object's own deinit       its posts still reach the observers of this sender
 ///     the hook                   -> didEnd: ends the observers of this sender, on each center that has any
 ///
@@ -46,10 +46,10 @@ final class ObjectTable: Sendable {
     /// Attaches an observer to an object that the caller retains; false if the object is being
     /// deinitialised (O8). A registration without a token is not listed among the object's
     /// observers.
-    func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration)
+    func attach(_ registration: OwnedRegistration, to object: AnyObject, token: (any Token)?)
         -> Bool
     {
-        withRecord(of: object) { $0.state.attachments.append(token, as: registration, of: $0) }
+        withRecord(of: object) { $0.state.attachments.append(registration, token: token, of: $0) }
     }
 
     /// Removes an observer from its owner's list, if the list has the observer. The caller releases
@@ -211,7 +211,7 @@ final class ObjectTable: Sendable {
             return nil
         }
         let begun = Events.report(.ownerEnds(record))
-        end(&ending.first, of: record)
+        endAll(beginningWith: &ending.first, of: record)
         // After the release of everything that the observers held.
         Events.end(begun)
         // SAFETY: `didEnd` releases this retain.
@@ -251,8 +251,11 @@ final class ObjectTable: Sendable {
     }
 
     /// Ends a removed observer, and then each of the others, one by one: the captures of each are
-    /// released before the next one's end. Other threads may end some meanwhile.
-    private func end(_ next: inout ObjectRecord.State.RemovedFirst, of record: ObjectRecord) {
+    /// released before the next one's end. Other threads may end some meanwhile. `inout`, so that
+    /// the caller keeps no reference to an observer that has ended.
+    private func endAll(
+        beginningWith next: inout ObjectRecord.State.RemovedFirst, of record: ObjectRecord
+    ) {
         while let registration = next.registration.take() {
             ObjectTable.end(registration)
             if !next.isListEmpty { next = change(record) { $0.removeFirst() } }
@@ -280,7 +283,7 @@ final class ObjectTable: Sendable {
         guard !record.isExact, record.reference.hasEnded else { return }
         let begun = Events.report(.ownerEnds(record))
         var first = change(record) { $0.removeFirst() }
-        end(&first, of: record)
+        endAll(beginningWith: &first, of: record)
         Events.end(begun)
     }
 

@@ -20,7 +20,7 @@ internal import Synchronization
 ///
 /// | Verb | Called by | Does |
 /// |---|---|---|
-/// | `receive` | a post | calls the handler at once, if the state is open; else the next two |
+/// | `receive` | a post | calls the handler at once, if the state is plain; else the next two |
 /// | `route` | a post | passes the notification through the pending deliveries |
 /// | `perform` | a post, a block, an unmuting | calls the handler, converts on the target if a hook asks, and ends a claimed once registration |
 /// | `call` | the other verbs | calls the handler, and reports the call to a trace |
@@ -38,7 +38,8 @@ internal import Synchronization
 ///
 /// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
-    /// The bits of a state. With none, or `owned` alone, a post calls the handler at once.
+    /// The bits of a state. A state with none, or with `owned` alone, is *plain*: a post calls the
+    /// handler at once.
     struct StateBits {
         static let ended: UInt32 = 1
         /// The registration runs once. The bit stays after the claim.
@@ -188,6 +189,7 @@ internal import Synchronization
     /// The registration's identity in hazard pointers.
     final var address: RegistrationAddress { RegistrationAddress(of: self) }
 
+    /// Whether `close` was called: no handler starts any more. The captures may not be released yet.
     final var hasEnded: Bool {
         state.load(ordering: .sequentiallyConsistent) & StateBits.ended != 0
     }
@@ -260,7 +262,7 @@ internal import Synchronization
         if isRouted {
             var post = Post(stored: stored)
             route(posted, of: &post, in: step)
-            post.effects.perform(afterCallOf: address)
+            post.effects.carryOut(afterCallOf: address)
         } else if preparesPosts {
             // Separate, so a notification is not copied without a hook.
             if let notification = prepare(posted), claim() { perform(notification) }
@@ -276,7 +278,7 @@ internal import Synchronization
         guard preparesPosts else { return routePrepared(posted, of: &post, in: step) }
         // The second part prepares the notification. If the answer is another one a moment later,
         // the hook prepares it in both parts, which is harmless.
-        if step == .collecting, pending?.wouldBeCalledHere == true {
+        if step == .collecting, pending?.wouldBeInline == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
         guard let notification = prepare(posted) else { return }
@@ -288,10 +290,10 @@ internal import Synchronization
     ) {
         // SAFETY: the caller's hazard pointer keeps the registration, and so the pending
         // deliveries.
-        let isHere = unsafe unretainedPending?._withUnsafeGuaranteedRef {
+        let isInline = unsafe unretainedPending?._withUnsafeGuaranteedRef {
             $0.receive(notification, of: &post, for: self, in: step)
         }
-        guard isHere == true else { return }
+        guard isInline == true else { return }
         if step == .collecting {
             unsafe post.calls.append(.passUnretained(self))
         } else {
@@ -381,7 +383,7 @@ internal import Synchronization
     // | `end` | anybody | at once |
     // | `endWithCenter` | its center | at once |
     // | `endAfterPending` | its sender | by `endAfterLastDelivery` |
-    // | `endTakingNoPosts` | a `finish()` | by `endAfterLastDelivery` |
+    // | `beginFinishing` | a `finish()` | by `endAfterLastDelivery` |
     //
     // All end by `close`, which one thread does, and then by `completeEnd`; or by
     // `completeDetachedEnd` if the owner's list has dropped the registration already.
@@ -416,9 +418,9 @@ internal import Synchronization
     }
 
     /// Takes no further post, and ends the registration after its pending deliveries (R11).
-    final func endTakingNoPosts() {
+    final func beginFinishing() {
         if let pending {
-            pending.endTakingNoPosts()
+            pending.beginFinishing()
         } else {
             endAfterLastDelivery(because: .finished)
         }
@@ -482,6 +484,8 @@ extension Unowned where Object: Registration {
 }
 
 extension Registration {
+    /// At most one hook of a registration prepares notifications, and at most one stands in for the
+    /// target.
     /// SAFETY: a key's value is only compared and hashed; all other parts are Sendable.
     final class Details: @unchecked Sendable {
         let sender: ObjectRecord?

@@ -58,7 +58,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     }
 
     /// The center of the registrations that are in no center: no post reaches it.
-    private static let noCenter = CenterCore()
+    private static let coreOfWork = CenterCore()
 
     /// Makes a registration in no center, for the end of its future owner, which the hook reports.
     /// The handler is never called; it holds what leak checks look through.
@@ -67,7 +67,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         holding held: @escaping Handler<AnyObject> = { _, _ in }
     ) {
         self.init(
-            center: OwnedRegistration.noCenter, details: Details(hooks: [hook]),
+            center: OwnedRegistration.coreOfWork, details: Details(hooks: [hook]),
             flags: StateBits.outside, site: site, handler: held)
     }
 

@@ -142,6 +142,36 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    /// An executor that runs jobs before `enqueue` returns.
+    private final class JobsAtOnce: SerialExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            unsafe UnownedJob(job).runSynchronously(on: asUnownedSerialExecutor())
+        }
+    }
+
+    private actor ActorAtOnce {
+        private let executor = JobsAtOnce()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            unsafe executor.asUnownedSerialExecutor()
+        }
+    }
+
+    @Test func `M3 D2 an actor that runs its job at once comes after the post's other blocks`() {
+        let queue = DispatchQueue(label: "BlockTests")
+        let actor = ActorAtOnce()
+        center.observe(.sample, owner: actor) { [center] (actor: isolated ActorAtOnce, note) in
+            if note.number == 1 { center.post(.sample, number: 2) }
+        }
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in
+            log.add("\($0.number)")
+        }
+        center.post(.sample, number: 1)
+        queue.settle()
+        #expect(log.entries == ["1", "2"])
+        withExtendedLifetime((token, actor)) {}
+    }
+
     @Test func `R1 a delivery that its block has taken is not made after a cancel in between`() {
         let queue = DispatchQueue(label: "BlockTests")
         let (first, second) = (Box<NotificationObserver?>(nil), Box<NotificationObserver?>(nil))

@@ -23,7 +23,7 @@ import Testing
 
     /// Posts without retaining the center, so that a handler can release the last reference.
     private static func post(_ name: Notification.Name, to core: CenterCore) {
-        core.post(name: name, sender: { nil }, notify: { $0(Notification(name: name)) })
+        core.post(name: name, sender: { nil }, withNotification: { $0(Notification(name: name)) })
     }
 
     @Test func `R10 the end of a center makes its observers inactive and releases their captures`()

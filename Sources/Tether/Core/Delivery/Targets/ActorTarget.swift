@@ -12,6 +12,8 @@ final class ActorTarget<Owner: Actor>: BlockTarget, @unchecked Sendable {
 
     override var description: String { "actor \(Owner.self)" }
     override var runsTasks: Bool { true }
+    /// An actor may have an executor that runs a job at once.
+    override var mayRunInSchedule: Bool { true }
 
     override func schedule(_ block: __owned Block) {
         guard let actor = reference.retained else { return block.drop() }

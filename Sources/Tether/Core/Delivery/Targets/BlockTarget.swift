@@ -50,8 +50,8 @@ class BlockTarget: @unchecked Sendable {
         let kind: ObjectIdentifier
     }
 
-    /// The identity of the queue. Targets of one place may share a block, so parameters of
-    /// `schedule` belong to the place.
+    /// The identity of the queue. Targets of one place may share a block, so two targets whose
+    /// `schedule` differs, as by run loop modes, must differ here.
     private final let queueIdentity: ObjectIdentifier
     final let order: DeliveryOrder
     /// Whether one block calls all observers of a post here, one after the other. Otherwise each
@@ -97,8 +97,9 @@ class BlockTarget: @unchecked Sendable {
     /// The target of an observer as a value, which keeps no run loop open. May call the user's code.
     func copyForValue() -> BlockTarget { self }
 
-    /// Puts a block on the queue. May call the user's code. `__owned` gives the block away without
-    /// a retain, and unlike `consuming` lets a closure capture it.
+    /// Puts a block on the queue, which leads to one `run`, `runNestable` or `drop` of the block. May
+    /// call the user's code. `__owned` gives the block away without a retain, and unlike `consuming`
+    /// lets a closure capture it.
     func schedule(_ block: __owned Block) { block.drop() }
 
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.

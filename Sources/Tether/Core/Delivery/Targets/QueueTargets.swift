@@ -38,7 +38,7 @@ final class OperationQueueTarget: BlockTarget, @unchecked Sendable {
             isBatching: isBatching)
     }
 
-    override func schedule(_ block: __owned Block) { queue.addOperation(BlockOperation(block)) }
+    override func schedule(_ block: __owned Block) { queue.addOperation(DeliveryOperation(block)) }
 
     /// The queue may have become serial or concurrent since.
     override func copyForObserver() -> BlockTarget {
@@ -50,7 +50,7 @@ final class OperationQueueTarget: BlockTarget, @unchecked Sendable {
     }
 
     /// SAFETY: `block` is constant and Sendable; the rest is `Operation`'s own state.
-    private final class BlockOperation: Operation, @unchecked Sendable {
+    private final class DeliveryOperation: Operation, @unchecked Sendable {
         private let block: CancellableBlock
 
         init(_ block: Block) { self.block = CancellableBlock(block) }

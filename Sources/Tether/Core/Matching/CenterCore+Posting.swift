@@ -1,0 +1,344 @@
+internal import Foundation
+internal import Synchronization
+
+// A post: from a name and a sender to `Registration.receive` of each match, in registration order.
+//
+// `quickMatch` finds the matches of a cached name without a lock, `match` all others under the
+// center's lock. The matches decide how they are called; `Post` describes the parts:
+//
+// | Matches | Found by | None is routed | Some are routed |
+// |---|---|---|---|
+// | a bucket with one slot in use | both | in one part, `.calling` | in one part, `.whole` |
+// | a bucket | both | in one part, `.calling` | in two parts |
+// | a pair of buckets | both | in one part, `.calling` | in two parts |
+// | several buckets, or a trace | `match` | in two parts | in two parts |
+//
+// With `.whole` a routed observer is asked whether its call may overtake deliveries that wait, and
+// with `.calling` not any more. An observer that is not routed is never asked, so a post to such
+// observers alone is in one part, `.calling`.
+
+extension CenterCore {
+    /// Calls every match in registration order. `withNotification` calls its argument with the notification.
+    /// `withNotification` is not called if nothing matches, nor if the notification has no payload and its
+    /// name is cached: then the cache's notification is delivered.
+    func post(
+        name: Notification.Name, hasNoPayload: Bool = false, sender: () -> SenderKey?,
+        withNotification: ((Notification) -> Void) -> Void
+    ) {
+        let epoch = reclamation.epoch.load(ordering: .acquiring)
+        unsafe ThreadRecord.withGuard(center: address, epoch: epoch) { epochGuard in
+            switch quickMatch(name) {
+            case .nothing: break
+            case .one(let bucket, let cached) where hasNoPayload:
+                // SAFETY: the entry outlives the post; see `NameCache`.
+                unsafe cached._withUnsafeGuaranteedRef { cached in
+                    let stored = cached.withoutPayload
+                    unsafe CenterCore.call(
+                        bucket, with: stored.notification, stored: stored, at: epochGuard)
+                }
+            case .one(let bucket, _):
+                withNotification { unsafe CenterCore.call(bucket, with: $0, at: epochGuard) }
+            case .pair(let pair, let cached) where hasNoPayload:
+                // SAFETY: as above.
+                unsafe cached._withUnsafeGuaranteedRef { cached in
+                    let stored = cached.withoutPayload
+                    unsafe CenterCore.call(
+                        pair, with: stored.notification, stored: stored, at: epochGuard)
+                }
+            case .pair(let pair, _):
+                withNotification { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
+            case .unknown:
+                unsafe matchWithLockAndCall(
+                    name: name, sender: sender, withNotification: withNotification, at: epochGuard)
+            }
+        }
+        // Garbage of earlier epochs does not wait for the post.
+        if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }
+    }
+
+    @safe private enum QuickMatch {
+        case nothing
+        case one(MatchedBucket, Unmanaged<CachedName>)
+        case pair(MatchedPair, Unmanaged<CachedName>)
+        case unknown
+    }
+
+    /// Matches a cached name without the lock, if no sender of the name or of any name is observed.
+    ///
+    /// Nearly always no observer of any name exists, and the name's bucket is all. Observers of any
+    /// name and of senders are looked for after the bucket was read: a post that calls an observer
+    /// finds each observer that was added earlier.
+    @inline(__always)
+    private func quickMatch(_ name: Notification.Name) -> QuickMatch {
+        let replacement = replacements.load(ordering: .acquiring)
+        guard replacement & 1 == 0, let cached = unsafe findCached(name) else { return .unknown }
+        // SAFETY: nodes and slots outlive every post that may see them; see `Reclamation`.
+        return unsafe cached._withUnsafeGuaranteedRef { entry in
+            unsafe entry.node._withUnsafeGuaranteedRef { node in
+                let bucket = node.publishedBucket
+                let (hasOthers, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
+                    ($0.hasPublishedBucket, $0.hasObservedSenders)
+                }
+                if hasSenders || node.hasObservedSenders { return .unknown }
+                if hasOthers {
+                    guard let pair = pairOfMatches(node) else { return .unknown }
+                    return replacements.load(ordering: .acquiring) == replacement
+                        ? unsafe .pair(pair, cached) : .unknown
+                }
+                // No second look without a bucket: a post under way may call neither of the two
+                // registrations of a replacement (M7).
+                guard let bucket else { return .nothing }
+                return replacements.load(ordering: .acquiring) == replacement
+                    ? unsafe .one(bucket, cached) : .unknown
+            }
+        }
+    }
+
+    @inline(__always)
+    private func findCached(_ name: Notification.Name) -> Unmanaged<CachedName>? {
+        // SAFETY: the cache outlives every post that may see it.
+        guard
+            let cache = unsafe UnsafeRawPointer(
+                bitPattern: cache.load(ordering: .sequentiallyConsistent))
+        else {
+            return nil
+        }
+        return unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef {
+            unsafe $0.find(StringBits(name.rawValue))
+        }
+    }
+
+    /// The buckets of a name and of any name, with the registrations of one moment. `nil` without a
+    /// match, or if a sender is observed.
+    @inline(__always)
+    private func pairOfMatches(_ node: NameNode) -> MatchedPair? {
+        // First: later registrations of either bucket have later ids.
+        let last = lastAdded.load(ordering: .acquiring)
+        let named = node.publishedBucket
+        // SAFETY: the registry retains the node.
+        let (others, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
+            ($0.publishedBucket, $0.hasObservedSenders)
+        }
+        guard !hasSenders, !node.hasObservedSenders, let first = named ?? others else {
+            return nil
+        }
+        return MatchedPair(first, named == nil ? nil : others, upTo: last)
+    }
+
+    /// Matches under the center's lock, and calls after the lock's release.
+    @inline(never)
+    private func matchWithLockAndCall(
+        name: Notification.Name, sender: () -> SenderKey?,
+        withNotification: ((Notification) -> Void) -> Void,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        switch match(name: name, sender: sender) {
+        case .nothing: break
+        case .one(let bucket):
+            withNotification { unsafe CenterCore.call(bucket, with: $0, at: epochGuard) }
+        case .pair(let pair):
+            withNotification { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
+        case .several(let buckets):
+            withNotification { notification in
+                unsafe CenterCore.callInTwoParts(
+                    notification, stored: nil, isTraced: false, at: epochGuard
+                ) { body in
+                    unsafe buckets.forEachRegistration(body)
+                }
+            }
+        case .traced(let buckets, let begun):
+            withNotification { notification in
+                unsafe CenterCore.callInTwoParts(
+                    notification, stored: nil, isTraced: true, at: epochGuard
+                ) { body in
+                    unsafe buckets.forEachRegistration(body)
+                }
+            }
+            Events.end(begun)
+        }
+    }
+
+    private enum Match {
+        case nothing
+        case one(MatchedBucket)
+        case pair(MatchedPair)
+        case several(MatchedBuckets)
+        /// The calls are reported to a trace, and the moment is that of the post's beginning.
+        case traced(MatchedBuckets, since: ObserverEvent.Moment)
+
+        init(_ buckets: MatchedBuckets) {
+            guard let first = buckets.entries.0 else {
+                self = .nothing
+                return
+            }
+            switch buckets.count {
+            case 1: self = .one(first)
+            case 2: self = .pair(MatchedPair(first, buckets.entries.1))
+            default: self = .several(buckets)
+            }
+        }
+    }
+
+    private func match(name: Notification.Name, sender: () -> SenderKey?) -> Match {
+        let begun = Events.report(.post(name))
+        let (matches, released) = state.withLock { state -> (MatchedBuckets, Registry.Unlinked) in
+            // A displaced entry is garbage until posts under way end. The limit bounds a long
+            // post's garbage (M9).
+            let matches = state.registry.matches(
+                name: name, admitsEighthMiss: state.garbage.count < 64, sender: sender)
+            // Made by this post, or hidden by an ended trace, also of the process that forked this
+            // process.
+            if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
+                publishOrHideCache(of: state.registry)
+            }
+            return (matches, retireUnlinked(in: &state))
+        }
+        withExtendedLifetime(released) {}
+        guard let begun else { return Match(matches) }
+        if matches.count > 0 { return .traced(matches, since: begun) }
+        Events.end(begun)
+        return .nothing
+    }
+
+    /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
+    static func deliver(_ notification: Notification, to registration: Unowned<Registration>) {
+        guard let registration = registration.retained else { return }
+        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
+            unsafe epochGuard.pointee.setHazardPointer(registration.address)
+            if Events.areTraced {
+                let begun = Events.report(.post(notification.name))
+                registration.receiveInAnyState(notification, stored: nil, in: .whole)
+                Events.end(begun)
+            } else {
+                registration.receive(notification, stored: nil, in: .whole)
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    @inline(__always)
+    private static func call(
+        _ bucket: MatchedBucket, with notification: Notification,
+        stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        if bucket.hasRouted {
+            return unsafe callRouted(bucket, with: notification, stored: stored, at: epochGuard)
+        }
+        unsafe callInOnePart(
+            bucket, with: notification, stored: stored, in: .calling, at: epochGuard)
+    }
+
+    /// Calls registrations of which some are routed. With one slot in use there is one observer at
+    /// most, which needs no second part.
+    @inline(never)
+    private static func callRouted(
+        _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        if bucket.used == 1 {
+            return unsafe callInOnePart(
+                bucket, with: notification, stored: stored, in: .whole, at: epochGuard)
+        }
+        unsafe callInTwoParts(
+            notification, stored: stored, isTraced: false, at: epochGuard
+        ) { body in
+            unsafe bucket.forEachRegistration(body)
+        }
+    }
+
+    /// `step`: `.calling` if no registration was routed when the post began. A handler may have
+    /// routed one since.
+    @inline(__always)
+    private static func callInOnePart(
+        _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
+        in step: PostStep, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        var previous = RegistrationAddress.none
+        unsafe bucket.forEachRegistration { registration in
+            unsafe pass(
+                notification, to: registration, stored: stored, in: step, after: &previous,
+                at: epochGuard)
+        }
+    }
+
+    /// Calls the registrations of a name and of any name, in registration order. Not generic over
+    /// both kinds of matches, which takes 90 instructions more of 390.
+    private static func call(
+        _ pair: MatchedPair, with notification: Notification,
+        stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        if pair.hasRouted {
+            return unsafe callInTwoParts(
+                notification, stored: stored, isTraced: false, at: epochGuard
+            ) { body in
+                unsafe pair.forEachRegistration(body)
+            }
+        }
+        var previous = RegistrationAddress.none
+        unsafe pair.forEachRegistration { registration in
+            unsafe pass(
+                notification, to: registration, stored: stored, in: .calling, after: &previous,
+                at: epochGuard)
+        }
+    }
+
+    /// Passes a notification to a registration, which calls its handler or appends a delivery.
+    @inline(__always)
+    private static func pass(
+        _ notification: Notification, to registration: Unmanaged<Registration>,
+        stored: StoredNotification?, in step: PostStep,
+        after previous: inout RegistrationAddress, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
+        // `Registration`.
+        unsafe registration._withUnsafeGuaranteedRef { registration in
+            let address = registration.address
+            unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
+            previous = address
+            registration.receive(notification, stored: stored, in: step)
+        }
+    }
+
+    /// Calls a post's registrations in registration order, in the steps that `Post` describes (M3).
+    @inline(never)
+    private static func callInTwoParts(
+        _ notification: Notification, stored: StoredNotification?, isTraced: Bool,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>,
+        _ forEach: ((Unmanaged<Registration>) -> Void) -> Void
+    ) {
+        var post = Post(stored: stored)
+        var previous = RegistrationAddress.none
+        // SAFETY: slots and the memory of registrations outlive the post, see `Reclamation`.
+        unsafe forEach { unmanaged in
+            unsafe unmanaged._withUnsafeGuaranteedRef { registration in
+                guard registration.isRouted else { return unsafe post.calls.append(unmanaged) }
+                let address = registration.address
+                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
+                previous = address
+                if !registration.hasEnded {
+                    registration.route(notification, of: &post, in: .collecting)
+                }
+            }
+        }
+        // A user's scheduler may wait for a handler of the last registration.
+        if previous != .none {
+            unsafe epochGuard.pointee.setHazardPointer(.none, after: previous)
+        }
+        post.effects.carryOut()
+        previous = .none
+        for index in unsafe post.calls.indices {
+            let unmanaged = unsafe post.calls[index]
+            unsafe unmanaged._withUnsafeGuaranteedRef { registration in
+                let address = registration.address
+                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
+                previous = address
+                if isTraced {
+                    registration.receiveInAnyState(notification, stored: stored, in: .calling)
+                } else {
+                    registration.receive(notification, stored: stored, in: .calling)
+                }
+            }
+        }
+    }
+}
