@@ -40,7 +40,8 @@ extension Trait where Self == NoLeaksTrait {
 
     @available(
         *, unavailable,
-        message: "the limits are one value: 'limits: .init(deliveryWait: .seconds(30))'"
+        message:
+            "write '.verifiesNoLeaks' alone, or '(limits: .init(deliveryWait: .seconds(30)))' behind it"
     )
     public static func verifiesNoLeaks(
         deliveryWait: Duration = .zero, releaseWait: Duration = .zero

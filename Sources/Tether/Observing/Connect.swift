@@ -239,11 +239,40 @@ extension NotifyingCenter {
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(
+        *, unavailable, message: "'of:' takes an object that is not optional: unwrap it first"
+    )
+    @_disfavoredOverload
+    @discardableResult public func connect<Object: AnyObject, Method>(
+        _ name: Notification.Name?, to method: (Object) -> Method, of object: Object?,
+        on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
         *, unavailable, message: "the method is 'to:', as in 'to: Sidebar.reload, of: sidebar'"
     )
     @_disfavoredOverload
     @discardableResult public func connect<Object: AnyObject, Method>(
         _ name: Notification.Name?, _ method: (Object) -> Method, of object: Object
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
+        *, unavailable,
+        message: "write 'connect(name, from: sender, to: Sidebar.reload, of: sidebar)'"
+    )
+    @_disfavoredOverload
+    @discardableResult public func connect<Object: AnyObject, Method>(
+        _ name: Notification.Name?, of object: Object, to method: (Object) -> Method
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @available(
+        *, unavailable,
+        message: "write 'connect(name, from: sender, to: Sidebar.reload, of: sidebar)'"
+    )
+    @_disfavoredOverload
+    @discardableResult public func connect<Object: AnyObject, Method>(
+        _ sender: AnyObject, _ name: Notification.Name?, _ object: Object,
+        _ method: (Object) -> Method
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(

@@ -2,7 +2,9 @@ public import Foundation
 
 // Calls that do not compile, with a sentence that names the right call. An async handler type gives
 // the sentence for synchronous and async closures alike, and a pack of owners for calls with and
-// without an owner. The closure has a label, which a trailing closure leaves out. Without a label
+// without an owner. With a pack that a call may mean, as behind `from:`, the compiler says of a
+// wrong number of handler parameters that "pack expansion" fails; so these calls stand twice. The
+// closure has a label, which a trailing closure leaves out. Without a label
 // the compiler takes an argument behind any wrong label, such as `times: 1`, for the closure, and
 // says that 1 is no closure.
 
@@ -13,11 +15,18 @@ public import Foundation
         "leave out 'from:' to observe any sender, or pass a class instance that is not optional, or 'ValueSender(value)'"
 )
 extension NotifyingCenter {
-    @discardableResult public func observe<each Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Any?, owner: repeat each Owner,
+    public func observe(
+        _ name: Notification.Name?, from sender: Any?,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
-        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        closure handler: @escaping @Sendable (Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Any?, owner: Owner,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded,
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     public func observe(
@@ -128,6 +137,12 @@ extension NotifyingCenter {
         closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
+    @_disfavoredOverload
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, of owner: Owner, on target: DeliveryTarget = .postingThread,
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
     @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, observer owner: Owner,
         on target: DeliveryTarget = .postingThread,
@@ -171,6 +186,19 @@ extension NotifyingCenter {
         once: Bool = false, closure handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
+    @_disfavoredOverload
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: DeliveryTarget = .postingThread, once: Bool, owner: Owner,
+        closure handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_disfavoredOverload
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, on target: DeliveryTarget, from sender: Any?, owner: Owner,
+        once: Bool = false, closure handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
     @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, owner: Owner, from sender: Any?,
         on target: DeliveryTarget = .postingThread,
@@ -190,17 +218,26 @@ extension NotifyingCenter {
         closure handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult public func observe<each Owner: AnyObject>(
-        _ name: Notification.Name?, owner: repeat each Owner, on target: DeliveryTarget,
-        from sender: Any?, once: Bool = false,
-        closure handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    @discardableResult public func observe(
+        _ name: Notification.Name?, on target: DeliveryTarget, from sender: Any?,
+        once: Bool = false, closure handler: @escaping @Sendable (Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult public func observe<each Owner: AnyObject>(
-        _ name: Notification.Name?, owner: repeat each Owner, on target: MainActorTarget,
-        from sender: Any?, once: Bool = false,
-        closure handler:
-            @escaping @MainActor @Sendable (repeat each Owner, Notification) async -> Void
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, owner: Owner, on target: DeliveryTarget, from sender: Any?,
+        once: Bool = false, closure handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe(
+        _ name: Notification.Name?, on target: MainActorTarget, from sender: Any?,
+        once: Bool = false,
+        closure handler: @escaping @MainActor @Sendable (Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, owner: Owner, on target: MainActorTarget, from sender: Any?,
+        once: Bool = false,
+        closure handler: @escaping @MainActor @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
@@ -389,16 +426,6 @@ extension ObserverCenter {
     ) -> NotificationObserver { NotificationObserver() }
 }
 
-@_documentation(visibility: internal)
-@available(*, unavailable, message: "the sender is 'from:', before 'owner:'")
-extension NotifyingCenter {
-    @_disfavoredOverload
-    public func notifications<Owner>(
-        named name: Notification.Name?, object sender: Any?, owner: Owner,
-        buffering policy: BufferingPolicy = .unbounded
-    ) -> AsyncStream<Never> { preconditionFailure() }
-}
-
 extension ValueSender {
     @_documentation(visibility: internal)
     @available(*, unavailable, message: "pass the object itself: 'from: model'")
@@ -507,12 +534,24 @@ extension ObserverCenter {
         "'of:' takes the subject that the messages are about, not optional; leave it out for any"
 )
 extension ObserverCenter {
-    @discardableResult public func observe<Message, each Owner: AnyObject>(
+    public func observe<Message>(
         of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
-        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil,
-        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @isolated(any) (Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Message, Owner: AnyObject>(
+        of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil,
+        closure handler: @escaping @isolated(any) (Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_disfavoredOverload
+    public func messages<Message: NotificationCenter.AsyncMessage>(
+        of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>
+    ) -> AsyncStream<Message> { preconditionFailure() }
 }
 
 extension DeliveryTarget {
@@ -607,15 +646,21 @@ extension ObserverCenter {
         "a main-actor message is handled on the main actor before the post returns: leave out 'on:', and await in a task"
 )
 extension ObserverCenter {
-    @discardableResult
-    public func observe<
-        Message: NotificationCenter.MainActorMessage, each Owner: AnyObject
-    >(
+    public func observe<Message: NotificationCenter.MainActorMessage>(
         of subject: Message.Subject,
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
-        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil,
-        closure handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+        closure handler: @escaping @isolated(any) (Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult
+    public func observe<Message: NotificationCenter.MainActorMessage, Owner: AnyObject>(
+        of subject: Message.Subject,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
+        owner: Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil,
+        closure handler: @escaping @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult
@@ -637,6 +682,25 @@ extension ObserverCenter {
     ) -> Bool { false }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "the order is: 'of:', 'for:', 'owner:', 'on:', 'once:', 'key:'")
+extension ObserverCenter {
+    @_disfavoredOverload
+    @discardableResult public func observe<Message, Owner: AnyObject>(
+        of subject: Any?, owner: Owner,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>, once: Bool = false,
+        closure handler: @escaping @isolated(any) (Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_disfavoredOverload
+    @discardableResult public func observe<Message, Owner: AnyObject>(
+        owner: Owner, of subject: Any? = nil,
+        for identifier: NotificationCenter.BaseMessageIdentifier<Message>, once: Bool = false,
+        closure handler: @escaping @isolated(any) (Owner, Message) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
 // MARK: Loops over sequences
 
 @_documentation(visibility: internal)
@@ -651,6 +715,18 @@ extension AsyncSequence where Self: Sendable {
 
     @discardableResult public func observe(
         closure handler: @escaping @Sendable (Element) async -> Void
+    ) -> Task<Void, any Error> { Task { () async throws in } }
+}
+
+@_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "the handler takes the owner first: '{ owner, element in … }'"
+)
+extension AsyncSequence where Self: Sendable {
+    @_disfavoredOverload
+    @discardableResult public func observe<Owner: AnyObject>(
+        owner: Owner, closure handler: @escaping @Sendable (Element, Owner) async -> Void
     ) -> Task<Void, any Error> { Task { () async throws in } }
 }
 
@@ -719,6 +795,18 @@ extension Task where Failure == Never {
 
 @_documentation(visibility: internal)
 @available(
+    *, unavailable, message: "a task that ends with an object is 'Task(owner: object) { … }'"
+)
+extension Task where Failure == Never {
+    @_disfavoredOverload
+    @discardableResult public static func detached<Owner: AnyObject>(
+        owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
+        operation: sending @escaping @isolated(any) () async -> Success
+    ) -> Task<Success, Failure> { Task(operation: operation) }
+}
+
+@_documentation(visibility: internal)
+@available(
     *, unavailable,
     message: "the closure runs on the thread that releases the owner last: leave out 'on:'"
 )
@@ -759,7 +847,7 @@ extension ObserverCenter {
     @_disfavoredOverload
     public func messages<Message: NotificationCenter.MainActorMessage>(
         of subject: Any? = nil, for identifier: NotificationCenter.BaseMessageIdentifier<Message>
-    ) -> AsyncStream<Never> { preconditionFailure() }
+    ) -> AsyncStream<Message> { preconditionFailure() }
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

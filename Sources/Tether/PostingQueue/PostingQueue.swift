@@ -310,9 +310,9 @@ public final class PostingQueue: Sendable {
         for modes in state.backlog.modes { addHold(&state, in: modes) }
     }
 
-    /// Removes the observer on the loop's thread, or has that thread do so, because CoreFoundation
-    /// does not retain the observer's closure during a call. A run with nothing else to wait for
-    /// ends.
+    /// Removes the observer on the loop's thread, or has that thread do so. A call that has begun
+    /// keeps its closure, but CoreFoundation does not: a removal by another thread could release the
+    /// closure just before the call begins. A run with nothing else to wait for ends.
     private func removeHold(_ state: inout State) {
         guard case .loop(let loop, let thread) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {

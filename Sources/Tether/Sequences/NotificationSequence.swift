@@ -245,5 +245,21 @@ extension NotifyingCenter {
 }
 
 @_documentation(visibility: internal)
+@available(*, unavailable, message: "the sender is 'from:', before 'owner:'; leave it out for any")
+extension NotifyingCenter {
+    @_disfavoredOverload
+    public func notifications(
+        named name: Notification.Name?, object sender: Any?,
+        buffering policy: BufferingPolicy = .unbounded
+    ) -> NotificationSequence<Notification> { preconditionFailure() }
+
+    @_disfavoredOverload
+    public func notifications<Owner>(
+        named name: Notification.Name?, object sender: Any?, owner: Owner,
+        buffering policy: BufferingPolicy = .unbounded
+    ) -> NotificationSequence<Notification> { preconditionFailure() }
+}
+
+@_documentation(visibility: internal)
 @available(*, unavailable, renamed: "NotificationSequence")
 public typealias ObservationSequence = NotificationSequence

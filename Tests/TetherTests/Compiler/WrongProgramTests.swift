@@ -92,6 +92,10 @@ import Testing
     private static let callItInAClosure = "callTheMethodInAClosureOfObserve"
     private static let messageSubject =
         "'subject:' takes the 'Subject' of the message's type, not optional"
+    private static let tooFewParameters = "expects 2 arguments, but 1 was used"
+    private static let tooManyParameters = "expects 1 argument, but 2 were used"
+    private static let orderOfMessages = "the order is: 'of:', 'for:', 'owner:'"
+    private static let connection = "write 'connect(name, from: sender, to:"
     private static let limits = "'limits: .init(deliveryWait: .seconds(30))'"
 
     static let mistakes = [
@@ -591,6 +595,59 @@ import Testing
             "\(stream).observe(owner: sidebar, on: .mainActor) { sidebar, _ in sidebar.clear() }",
             noTargetOfLoop),
         Mistake("Task(owner: optional) { await save() }", owners),
+        Mistake(
+            "\(stream).observe(owner: index) { value, index in index.find(\"\\(value + 1)\") }",
+            "the handler takes the owner first: '{ owner, element in … }'"),
+        Mistake(
+            "Task.detached(owner: index) { await save() }",
+            "a task that ends with an object is 'Task(owner: object) { … }'"),
+        // The number of a handler's parameters.
+        Mistake(
+            "center.observe(name, from: model, owner: index, on: .main) { note in print(note.name) }",
+            tooFewParameters),
+        Mistake(
+            "center.observe(name, from: model, owner: sidebar, on: .mainActor) { note in print(note.name) }",
+            tooFewParameters),
+        Mistake(
+            "_ = center.observe(name, from: model) { index, note in print(note) }",
+            tooManyParameters),
+        Mistake(
+            "_ = center.observe(of: model, for: .didSave) { index, message in await save() }",
+            tooManyParameters),
+        Mistake(
+            "_ = center.observe(of: sidebar, for: .didMove) { index, message in print(message) }",
+            tooManyParameters),
+        // An owner or an object by another label, or in another place.
+        Mistake("center.observe(name, of: index) { index, _ in index.clear() }", ownerLabel),
+        Mistake(
+            "center.observe(name, once: true, owner: index) { index, _ in index.clear() }", order),
+        Mistake(
+            "center.observe(name, from: model, on: .main, once: true, owner: index) { _, _ in await save() }",
+            order),
+        Mistake(
+            "center.observe(name, on: .main, from: model, owner: index) { index, _ in index.clear() }",
+            order),
+        Mistake(
+            "center.observe(of: model, owner: index, for: .didSave) { index, _ in index.clear() }",
+            orderOfMessages),
+        Mistake(
+            "center.observe(owner: index, of: model, for: .didSave) { _, _ in await save() }",
+            orderOfMessages),
+        Mistake("center.connect(name, of: index, to: Index.update)", connection),
+        Mistake("center.connect(model, name, index, Index.update)", connection),
+        Mistake(
+            "center.connect(name, to: Index.update, of: Optional(index))",
+            "'of:' takes an object that is not optional: unwrap it first"),
+        // Foundation's label of a sequence's sender, and a subject that is optional.
+        Mistake(
+            "_ = NotificationCenter.default.notifications(named: name, object: nil)",
+            "the sender is 'from:', before 'owner:'; leave it out for any"),
+        Mistake(
+            "_ = center.notifications(named: name, object: model, buffering: .newest(1))",
+            "the sender is 'from:', before 'owner:'; leave it out for any"),
+        Mistake(
+            "_ = center.messages(of: optional, for: .didSave)",
+            "'of:' takes the subject that the messages are about, not optional"),
         // A label that is no label of Tether, in a call with a trailing closure.
         Mistake(
             "center.observe(name, owner: index, times: 1) { index, _ in index.clear() }",
@@ -657,6 +714,7 @@ import Testing
         Mistake("verifyNoLeaks(within: .seconds(2)) { }", limits),
         Mistake("let _: NoLeaksTrait = .verifiesNoLeaks(timeout: .seconds(2))", limits),
         Mistake("let _: NoLeaksTrait = .verifiesNoLeaks(within: .seconds(2))", limits),
+        Mistake("let _: NoLeaksTrait = .verifiesNoLeaks()", "write '.verifiesNoLeaks' alone"),
         Mistake("let _: NoLeaksTrait = .verifyNoLeaks", "renamed to 'verifiesNoLeaks'"),
         Mistake("_ = findLeaks(of: model)", "findLeaks { let sidebar = track(Sidebar()) … }"),
         Mistake("verifyNoLeaks(of: model)", "verifyNoLeaks { let sidebar = track(Sidebar()) … }"),

@@ -387,6 +387,9 @@ internal import Synchronization
     //
     // All end by `close`, which one thread does, and then by `completeEnd`; or by
     // `completeDetachedEnd` if the owner's list has dropped the registration already.
+    //
+    // The bits `keepsBuffer` and `finishesCalls` are set before `close`, also if another thread then
+    // closes first: the ends are simultaneous, and the result is that of the other order.
 
     /// Closes the state; true for the one closing call.
     final func close() -> Bool {
