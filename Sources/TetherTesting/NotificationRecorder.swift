@@ -114,7 +114,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// runs meanwhile, so that deliveries to the thread can run. In a turn of the main queue, such
     /// as a test on the main actor, deliveries to `.main` cannot run before the return; and in as
     /// many tasks as processors at a time, no async handler can: make the test async, and write
-    /// `await`.
+    /// `await`. Inside `#expect` the compiler does not ask for the `await`, and takes this form.
     @available(
         *, noasync,
         message: "Write 'await' before the call, which then suspends instead of blocking."

@@ -98,6 +98,15 @@ internal import Synchronization
         if tether_needs_attention() { EpochGuard.attend(after: previous) }
     }
 
+    /// Moves the hazard pointer to the next registration to be called, which becomes `previous`.
+    @inline(__always)
+    func moveHazardPointer(
+        to registration: RegistrationAddress, from previous: inout RegistrationAddress
+    ) {
+        setHazardPointer(registration, after: previous)
+        previous = registration
+    }
+
     @inline(__always)
     func end() {
         let previous = registration.load(ordering: .relaxed)

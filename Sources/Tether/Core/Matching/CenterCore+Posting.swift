@@ -293,9 +293,7 @@ extension CenterCore {
         // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
         // `Registration`.
         unsafe registration._withUnsafeGuaranteedRef { registration in
-            let address = registration.address
-            unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-            previous = address
+            unsafe epochGuard.pointee.moveHazardPointer(to: registration.address, from: &previous)
             registration.receive(notification, stored: stored, in: step)
         }
     }
@@ -313,9 +311,8 @@ extension CenterCore {
         unsafe forEach { unmanaged in
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
                 guard registration.isRouted else { return unsafe post.calls.append(unmanaged) }
-                let address = registration.address
-                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-                previous = address
+                unsafe epochGuard.pointee.moveHazardPointer(
+                    to: registration.address, from: &previous)
                 if !registration.hasEnded {
                     registration.route(notification, of: &post, in: .collecting)
                 }
@@ -323,16 +320,14 @@ extension CenterCore {
         }
         // A user's scheduler may wait for a handler of the last registration.
         if previous != .none {
-            unsafe epochGuard.pointee.setHazardPointer(.none, after: previous)
+            unsafe epochGuard.pointee.moveHazardPointer(to: .none, from: &previous)
         }
         post.effects.carryOut()
-        previous = .none
         for index in unsafe post.calls.indices {
             let unmanaged = unsafe post.calls[index]
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
-                let address = registration.address
-                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-                previous = address
+                unsafe epochGuard.pointee.moveHazardPointer(
+                    to: registration.address, from: &previous)
                 if isTraced {
                     registration.receiveInAnyState(notification, stored: stored, in: .calling)
                 } else {

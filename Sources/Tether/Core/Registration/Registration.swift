@@ -370,8 +370,7 @@ internal import Synchronization
         _ delivery: DeliveryQueue.Delivery, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
-        previous = address
+        unsafe epochGuard.pointee.moveHazardPointer(to: address, from: &previous)
         if let moment = delivery.waitsSince { Events.report(.delivered(since: moment)) }
         perform(delivery.stored.notification, waitedSince: delivery.waitsSince)
     }
