@@ -119,8 +119,8 @@ extension KeptOwner {
         }
     }
 
-    /// The owners on circles of captures, or captured behind one. Found by a topological sort, which
-    /// removes each owner that no handler of a remaining owner captures. What remains is on a
+    /// The owners on circles of captures, or captured behind one. Found by a topological sort,
+    /// which removes each owner that no handler of a remaining owner captures. What remains is on a
     /// circle, or behind one.
     private static func behindCircles(_ captures: [UInt: [Holder]]) -> Set<UInt> {
         var (captured, counts) = ([UInt: [UInt]](), captures.mapValues(\.count))

@@ -6,8 +6,8 @@ internal import Dispatch
 /// their ends.
 private struct Finishing {
     private let references: [Unowned<Registration>]
-    /// The owner's task or loop that calls `finish()`, and those that it runs in. They are cancelled
-    /// after the wait, because a cancelled task does not wait.
+    /// The owner's task or loop that calls `finish()`, and those that it runs in. They are
+    /// cancelled after the wait, because a cancelled task does not wait.
     private let callersTasks: [Unowned<Registration>]
 
     /// All observers stop taking posts before the first wait, so a handler that posts gives them
@@ -60,8 +60,8 @@ private struct Finishing {
                 }
             }
         }
-        // Behind the handler of a cancellation: this one is no reason to end observers that the call
-        // could not wait for.
+        // Behind the handler of a cancellation: this one is no reason to end observers that the
+        // call could not wait for.
         endCallersTasks()
         return result
     }

@@ -157,8 +157,9 @@ internal import Synchronization
         set { live?.makePendingIfNeeded().setBacklog(newValue) }
     }
 
-    /// How many deliveries the observer has dropped so far: by the backlog, by muting, or with the
-    /// target. The observer's row of an audit has the number for each reason.
+    /// How many deliveries the observer has dropped so far: by the backlog, by muting, with the
+    /// target, or because it was used up. The observer's row of an audit has the number for each
+    /// reason.
     ///
     /// A handler that sees the number grow has missed posts, and may read the present state. 0 once
     /// the observer has ended. Complexity: O(1).

@@ -291,8 +291,8 @@ public final class PostingQueue: Sendable {
     /// Has the run loop call the queue in some modes.
     private func addHold(_ state: inout State, in modes: Set<RunLoop.Mode>) {
         guard case .loop(let loop, let thread) = clock else { return }
-        // After `dispatchMain` the main queue runs on other threads, and CoreFoundation logs an error
-        // for the main thread, which has exited.
+        // After `dispatchMain` the main queue runs on other threads, and CoreFoundation logs an
+        // error for the main thread, which has exited.
         if thread == nil, MainQueue.isCurrent, !Thread.isMainThread { return }
         if let hold = state.hold { return hold.add(to: modes) }
         let activities = RunLoopHold.beforeTimers | RunLoopHold.beforeWaiting | RunLoopHold.exit
@@ -311,8 +311,8 @@ public final class PostingQueue: Sendable {
     }
 
     /// Removes the observer on the loop's thread, or has that thread do so. A call that has begun
-    /// keeps its closure, but CoreFoundation does not: a removal by another thread could release the
-    /// closure just before the call begins. A run with nothing else to wait for ends.
+    /// keeps its closure, but CoreFoundation does not: a removal by another thread could release
+    /// the closure just before the call begins. A run with nothing else to wait for ends.
     private func removeHold(_ state: inout State) {
         guard case .loop(let loop, let thread) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {

@@ -25,7 +25,8 @@ enum HandlerWait {
         let hasEnded: @Sendable () -> Bool
         let resume: @Sendable () -> Void
 
-        /// Whether the waiter waits inside a runner, which cannot return before the waiter is resumed.
+        /// Whether the waiter waits inside a runner, which cannot return before the waiter is
+        /// resumed.
         func isInside(_ runner: Runner) -> Bool { own.contains { $0 === runner } }
 
         /// The runners of the registration that the waiter waits for.

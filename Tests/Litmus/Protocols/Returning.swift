@@ -66,7 +66,8 @@ struct Returning: Modelled {
         if isKept { release() }
     }
 
-    /// `Registration.completeDetachedEnd`, with `PendingDeliveries.end(of:)` and `awaitReturnIfRunning()`.
+    /// `Registration.completeDetachedEnd`, with `PendingDeliveries.end(of:)` and
+    /// `awaitReturnIfRunning()`.
     func end() {
         var isRunning = false
         lock.withLock {

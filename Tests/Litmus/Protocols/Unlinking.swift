@@ -66,7 +66,8 @@ struct Unlinking: Modelled {
         let epoch = epoch.load(epochLoad)
         note("epoch", epoch)
         posting.begin(epoch: epoch)
-        // `NameNode.publishedBucket`, of the posted name and of any name; each bucket is one such walk.
+        // `NameNode.publishedBucket`, of the posted name and of any name; each bucket is one such
+        // walk.
         let slots = publishedSlots.load(publishedSlotsLoad)
         note("slots", slots)
         note("used", used.load(usedLoad, through: slots))

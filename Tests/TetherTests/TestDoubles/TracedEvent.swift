@@ -21,9 +21,9 @@ struct TracedEvent {
         #expect(fields["pid"] is Int)
     }
 
-    /// A phase and a name, as `B post sample`, without the place of a call's observer. The phases are
-    /// those of Trace Event: a span begins and ends (`B`, `E`; `b`, `e` across threads), an instant
-    /// (`i`), and an arrow from a post to its delivery (`s`, `f`).
+    /// A phase and a name, as `B post sample`, without the place of a call's observer. The phases
+    /// are those of Trace Event: a span begins and ends (`B`, `E`; `b`, `e` across threads), an
+    /// instant (`i`), and an arrow from a post to its delivery (`s`, `f`).
     var description: String { "\(phase) \(name.split(separator: " · ").first ?? "")" }
 
     /// The events of a file. Their times do not fall, but the name of a thread has the time of the

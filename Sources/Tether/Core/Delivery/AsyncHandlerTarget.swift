@@ -62,12 +62,12 @@ final class AsyncHandlerTarget: BlockTarget, @unchecked Sendable {
 
 /// SAFETY: `reference` is set before the registration is published, and is constant afterwards.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
-    private let handler: AsyncHandlerTarget
+    private let blockTarget: AsyncHandlerTarget
     private var reference: Unowned<Registration>?
 
-    init(on actor: (any Actor)?) { handler = AsyncHandlerTarget(on: actor) }
+    init(on actor: (any Actor)?) { blockTarget = AsyncHandlerTarget(on: actor) }
 
-    var target: DeliveryTarget { DeliveryTarget(handler) }
+    var target: DeliveryTarget { DeliveryTarget(blockTarget) }
 
     override func attached(to registration: Registration) { reference = Unowned(registration) }
 
@@ -76,8 +76,8 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
         guard let registration = reference?.retained else { return }
         let site = registration.site
         registration.pending?.asyncCallBegins()
-        assert(handler.requestedRun == nil, "a block makes one delivery here")
-        handler.requestedRun = AsyncRun(of: registration) { actor in
+        assert(blockTarget.requestedRun == nil, "a block makes one delivery here")
+        blockTarget.requestedRun = AsyncRun(of: registration) { actor in
             let begun = Events.report(.asyncCall(site))
             await work(actor)
             Events.endAsync(begun)
@@ -92,6 +92,6 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     /// or the call itself has ended the registration.
     override func ended(_ registration: Registration) {
         let hasEndedItself = AsyncRun.isCurrent(for: registration.address)
-        if !registration.finishesCalls, !hasEndedItself { handler.cancel() }
+        if !registration.finishesCalls, !hasEndedItself { blockTarget.cancel() }
     }
 }

@@ -24,7 +24,8 @@ internal import Synchronization
 ///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
 ///   unless a call begun on an earlier target still runs (D6). None is made before what was on the
 ///   target before its post, such as a barrier.
-/// - *One that has no block*: if more deliveries are pending than blocks wait, one of them has none.
+/// - *One that has no block*: if more deliveries are pending than blocks wait, one of them has
+///   none.
 ///   Any would do, and the oldest is taken.
 enum DeliveryOrder: Sendable {
     /// The target runs its blocks one by one, in order.
@@ -49,7 +50,7 @@ enum DeliveryOrder: Sendable {
 ///
 /// ```
 /// number    4    5    6    7    8    9
-///                ▲ first                ▲ end       slots.count == 8, count == 3
+///                ▲ first             ▲ end          slots.count == 8, count == 3
 /// slot           D    -    D    D
 /// ```
 ///

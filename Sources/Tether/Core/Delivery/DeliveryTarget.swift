@@ -11,13 +11,13 @@ public import Foundation
 /// ```
 ///
 /// *Delivery*: on `.postingThread` a post calls the handler before the post returns. On every other
-/// target the posting thread never waits. Only a post that is made on `.main`, `.currentThread` or
-/// `.thread` itself calls the handler at once: if no delivery of the center waits there, or if a
-/// handler makes the post and the observer itself has no pending delivery. For a thread the
-/// deliveries of all centers count. A post puts one block on each target, and the block keeps its
-/// place among all other work there. A target retains a queue or scheduler as long as the observer
-/// lives. A queue must not be the target of an observer that the queue owns, because neither would
-/// end.
+/// target the posting thread never waits. Except for a scheduler that runs its job at once, only a
+/// post that is made on `.main`, `.currentThread` or `.thread` itself calls the handler at once: if
+/// no delivery of the center waits there, or if a handler makes the post and the observer itself
+/// has no pending delivery. For a thread the deliveries of all centers count. A post puts one block
+/// on each target, and the block keeps its place among all other work there. A target retains a
+/// queue or scheduler as long as the observer lives. A queue must not be the target of an observer
+/// that the queue owns, because neither would end.
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable, CustomStringConvertible {

@@ -3,7 +3,8 @@
 ///
 /// Both may call the user's code: a scheduler, a `deinit`. A change of one observer makes its own
 /// effects. A post or an unmuting collects the effects of all its observers, so that a target gets
-/// one block for all of them (D2). A switch collects, too, a block for each delivery (D6).
+/// one block for all of them (D2). A switch collects, too: a block for each delivery,
+/// and with batching one for all of an observer (D6).
 ///
 /// *Cost*: one block needs no allocation. With more than `mostSearched` targets a dictionary finds
 /// the block of a target, so a post to n targets is O(n).
@@ -65,9 +66,9 @@ struct Effects: ~Copyable {
         return indices?[target.place]
     }
 
-    /// Performs behind the last call of a registration in the innermost post or block. A user's
-    /// scheduler may wait for the end of the observer, so the hazard pointer is cleared before. A
-    /// release needs no clearing: a `deinit` on this thread counts as in the handler.
+    /// Carries the work out behind the last call of a registration in the innermost post or block.
+    /// A user's scheduler may wait for the end of the observer, so the hazard pointer is cleared
+    /// before. A release needs no clearing: a `deinit` on this thread counts as in the handler.
     mutating func carryOut(afterCallOf registration: RegistrationAddress) {
         if first != nil {
             ThreadRecord.clearHazardPointer(after: registration)

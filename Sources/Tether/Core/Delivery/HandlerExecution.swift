@@ -15,8 +15,8 @@ internal import Synchronization
 ///                     awaited ────────────────────────────────────▶ idle
 /// ```
 ///
-/// After the observer's end nothing begins, and the bits stay as they are. *Awaited* here is by work
-/// under the lock; threads that wait for a handler are in `HandlerWait`.
+/// After the observer's end nothing begins, and the bits stay as they are. *Awaited* here is by
+/// work under the lock; threads that wait for a handler are in `HandlerWait`.
 ///
 /// *Protocol*: `begin`, `awaitReturnIfRunning` and `end` are called under the lock;
 /// `endUnlessAwaited` is called by the thread of the call, without the lock. Of

@@ -87,7 +87,7 @@ extension PendingDeliveries {
         private var madeQueue = OnDemand<DeliveryQueue>()
         private var madeExtras = OnDemand<Extras>()
         var destination: Destination
-        /// The waiting deliveries of the center's observers at the target's place.
+        /// The waiting deliveries at the target's place; see `BlockTarget.waiting(in:)`.
         var waitingAtPlace: WaitingCount?
         /// How many deliveries of `queue` are in that count.
         private var countedAtPlace = 0
@@ -167,8 +167,9 @@ extension PendingDeliveries {
             countedAtPlace = pendingCount
         }
 
-        /// Counts the queue at the target's place, and no longer at the old target's. At the same
-        /// place the deliveries stay counted, so that no post sees none meanwhile.
+        /// Counts the queue no longer at the old target's place; `publishWaitingCount` counts it at
+        /// the new one. At the same place the deliveries stay counted, so that no post sees none
+        /// meanwhile.
         mutating func moveWaitingCount(to place: WaitingCount?) {
             if place === waitingAtPlace { return }
             waitingAtPlace?.add(-countedAtPlace)

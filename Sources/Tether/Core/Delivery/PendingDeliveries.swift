@@ -301,7 +301,8 @@ final class PendingDeliveries: Sendable {
         if state.hasEnded { return nil }
         guard state.queue.isOfPresentTarget(turn.number) else { return nil }
         // The return of the running handler begins this block, or submits another for it after a
-        // switch. The delivery is late, because that block may come behind the blocks of later posts.
+        // switch. The delivery is late, because that block may come behind the blocks of later
+        // posts.
         if execution.awaitReturnIfRunning() {
             state.queue.markLate(turn.number)
             state.extras.begunMeanwhile.append(turn.number)
@@ -310,8 +311,8 @@ final class PendingDeliveries: Sendable {
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
         state.publishWaitingCount()
-        // Whoever waits until the observer is idle has asked while deliveries were pending, and asks
-        // no more. So this call begins as awaited.
+        // A switch, an end or a leak check that found deliveries pending has not called
+        // `awaitReturnIfRunning`. So this call begins as awaited, and its return takes the lock.
         execution.begin(awaited: state.hasWorkWhenIdle || state.hasBegunMeanwhile)
         return Call(delivery: delivery, turn: turn)
     }

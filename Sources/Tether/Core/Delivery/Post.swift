@@ -6,9 +6,9 @@ enum PostStep {
     /// The first of two parts: no handler is called, and the blocks are submitted at the end. This
     /// part decides whether a call may overtake deliveries that wait on its target.
     case collecting
-    /// The second of two parts: the handlers of the posting thread are called. Also all of a post
-    /// to observers of which none was routed when it began. Whether a call may overtake is not
-    /// asked.
+    /// Overtaking is decided already, or nobody was routed: the second of two parts, in which the
+    /// handlers of the posting thread are called; or all of a post to observers of which none was
+    /// routed when it began.
     case calling
     /// A post in one part, which decides about overtaking itself: of a foreign center, or to one
     /// observer. An appended delivery is submitted at once.

@@ -4,8 +4,8 @@ internal import Synchronization
 /// The way of an `ObserverEvent` from its place in the code to the subscribers.
 ///
 /// *Cost*: without a subscriber, an event costs one relaxed load, and nothing of the event is made.
-/// A post of a cached name does not even ask, because a trace hides the caches of all centers
-/// (`CenterCore.hideCaches`).
+/// A post of a cached name to plain observers does not even ask, because a trace hides the caches
+/// of all centers (`CenterCore.hideCaches`).
 enum Events {
     struct Subscribers: OptionSet {
         let rawValue: UInt8

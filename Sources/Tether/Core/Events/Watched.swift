@@ -66,8 +66,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Whether deliveries wait for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
         guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }
-        // A check on the main thread runs the loop, and so other turns of the queue, unless a task is
-        // in the present turn.
+        // A check on the main thread runs the loop, and so other turns of the queue, unless a task
+        // is in the present turn.
         return !Thread.isMainThread || Self.isCallerInTask
     }
 

@@ -63,8 +63,8 @@ internal import Synchronization
     /// Hides the last holes from posts: their slots stay, and count as unused. Returns the old
     /// number of used slots, for `showTrailingHoles` if a post may read.
     ///
-    /// At most eight, so that a removal stays O(1): with a post under way the holes are shown again,
-    /// and each of n removals inside the post would walk over all holes made before.
+    /// At most eight, so that a removal stays O(1): with a post under way the holes are shown
+    /// again, and each of n removals inside the post would walk over all holes made before.
     func hideTrailingHoles() -> Int {
         let before = used
         var used = before
@@ -113,8 +113,8 @@ internal import Synchronization
     }
 }
 
-/// The array of a bucket's slots: registrations in the order of their ids, with holes in place of ended
-/// registrations.
+/// The array of a bucket's slots: registrations in the order of their ids, with holes in place of
+/// ended registrations.
 ///
 /// Posts read slots without a lock, and retain no registration in the slots. The center keeps
 /// slots, and the memory of registrations, until the end of all posts that may have read them. A

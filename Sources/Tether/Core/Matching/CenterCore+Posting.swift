@@ -18,9 +18,9 @@ internal import Synchronization
 // observers alone is in one part, `.calling`.
 
 extension CenterCore {
-    /// Calls every match in registration order. `withNotification` calls its argument with the notification.
-    /// `withNotification` is not called if nothing matches, nor if the notification has no payload and its
-    /// name is cached: then the cache's notification is delivered.
+    /// Calls every match in registration order. `withNotification` calls its argument with the
+    /// notification. `withNotification` is not called if nothing matches, nor if the notification
+    /// has no payload and `quickMatch` finds the match: then the cache's notification is delivered.
     func post(
         name: Notification.Name, hasNoPayload: Bool = false, sender: () -> SenderKey?,
         withNotification: ((Notification) -> Void) -> Void
@@ -85,8 +85,8 @@ extension CenterCore {
                     return replacements.load(ordering: .acquiring) == replacement
                         ? unsafe .pair(pair, cached) : .unknown
                 }
-                // No second look without a bucket: a post under way may call neither of the two
-                // registrations of a replacement (M7).
+                // Without a bucket `replacements` is not read again: a post under way may call
+                // neither of the two registrations of a replacement (M7).
                 guard let bucket else { return .nothing }
                 return replacements.load(ordering: .acquiring) == replacement
                     ? unsafe .one(bucket, cached) : .unknown

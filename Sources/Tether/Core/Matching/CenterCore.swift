@@ -4,12 +4,12 @@ internal import Synchronization
 /// A center without its public face: the registry under a lock, lock-free posting, and the late
 /// release of objects that posts may still read.
 ///
-/// | Call | Takes the lock | Reads without it |
+/// | Call | Takes the center's lock | Reads |
 /// |---|---|---|
-/// | `add` | once | nothing; the guards of all threads that have posted, if something was unlinked |
+/// | `add` | once; again to unlink what it replaces | the guards of all threads that have posted, if something was unlinked |
 /// | `unlink` | once | the guards of all threads that have posted |
 /// | `post` of a cached name, while no observer of the name, or of any name, asks for a sender | not at all; once at its end, if something was removed during the post | name cache, nodes, slots of the name and of any name |
-/// | any other `post` | once, in `match` | the slots of up to four buckets |
+/// | any other `post` | once, in `match`; and at its end as above | the slots of up to four buckets |
 ///
 /// Registrations retain their core. The core retains its registrations until their end. The public
 /// center ends all registrations in its `deinit` (R10). Each observed foreign center also has a
@@ -165,7 +165,9 @@ internal import Synchronization
                 // The last free slots are used again, so observers that come and go do not fill the
                 // slots. A post under way may have read the old number of used slots, and would
                 // call an observer that its own handlers add there (R4). So the number changes
-                // before the guards are read, and with a post under way it changes back.
+                // before the guards are read, and with a post under way it changes back. A post
+                // that begins in between reads the new number; the guard of one that has read the
+                // old number is seen.
                 // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.hideTrailingHoles() }
                 if EpochGuard.earliest(on: address) == nil {

@@ -357,8 +357,8 @@ internal import Synchronization
 
     func unpublish() { unsafe publishedSlots.store(nil, ordering: .sequentiallyConsistent) }
 
-    /// The bucket for any sender, as a post without the lock finds it. The post has matched nothing
-    /// else here, unless `hasObservedSenders`, asked afterwards.
+    /// The bucket for any sender, as a post without the lock finds it. It is the node's only bucket
+    /// unless `hasObservedSenders`, which the post asks afterwards.
     /// SAFETY: the center keeps slots for posts that may see the slots.
     @inline(__always)
     var publishedBucket: MatchedBucket? {

@@ -1,5 +1,6 @@
 /// The observers of one owner, in order of attachment: a list through their registrations, so
-/// attaching allocates nothing. Every operation is O(1), except the list of all tokens.
+/// attaching allocates nothing. Every operation is O(1), except the lists of all tokens and
+/// of all work.
 ///
 /// SAFETY: the shard's lock protects the list; `last` is in the list, which retains its elements.
 @safe struct AttachmentList {

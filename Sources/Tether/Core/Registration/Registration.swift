@@ -23,7 +23,7 @@ internal import Synchronization
 /// | `receive` | a post | calls the handler at once, if the state is plain; else the next two |
 /// | `route` | a post | passes the notification through the pending deliveries |
 /// | `perform` | a post, a block, an unmuting | calls the handler, converts on the target if a hook asks, and ends a claimed once registration |
-/// | `call` | the other verbs | calls the handler, and reports the call to a trace |
+/// | `call` | `perform` | calls the handler, and reports the call to a trace |
 ///
 /// *Who keeps a registration for a running call*, and releases it, if the observer ends meanwhile:
 ///
@@ -32,9 +32,10 @@ internal import Synchronization
 /// | a post | the garbage of the center, because of the hazard pointer | the post's end |
 /// | an unmuting | a reference in `InlineCall` | the end of `unmute` |
 /// | a block | `PendingDeliveries.Extras.registrationForCall` | the handler's return |
-/// | a block that waits | `Extras.selfForBlocks` keeps the pending deliveries | the last block |
 /// | a foreign center | a reference in the closure's stack frame | the closure's return |
 /// | an async call | `AsyncRun` | the end of the task's call |
+///
+/// A block that waits needs the pending deliveries alone, which `Extras.selfForBlocks` keeps.
 ///
 /// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
@@ -46,7 +47,8 @@ internal import Synchronization
         static let once: UInt32 = 2
         /// A delivery has claimed the once registration.
         static let claimed: UInt32 = 4
-        /// Every delivery passes through `pending`, or is *routed*.
+        /// Every delivery passes through `pending`, or is *routed*, and takes its lock. The bit
+        /// stays, also after the last unmuting.
         static let routed: UInt32 = 8
         /// The handler is isolated or async, so the target must not be switched.
         static let isolated: UInt32 = 16
@@ -189,7 +191,8 @@ internal import Synchronization
     /// The registration's identity in hazard pointers.
     final var address: RegistrationAddress { RegistrationAddress(of: self) }
 
-    /// Whether `close` was called: no handler starts any more. The captures may not be released yet.
+    /// Whether `close` was called: no handler starts any more. The captures may not be released
+    /// yet.
     final var hasEnded: Bool {
         state.load(ordering: .sequentiallyConsistent) & StateBits.ended != 0
     }
@@ -387,8 +390,8 @@ internal import Synchronization
     // All end by `close`, which one thread does, and then by `completeEnd`; or by
     // `completeDetachedEnd` if the owner's list has dropped the registration already.
     //
-    // The bits `keepsBuffer` and `finishesCalls` are set before `close`, also if another thread then
-    // closes first: the ends are simultaneous, and the result is that of the other order.
+    // The bits `keepsBuffer` and `finishesCalls` are set before `close`. If a `cancel()` on another
+    // thread closes in between, it ends the observer with these bits, as if this end came first.
 
     /// Closes the state; true for the one closing call.
     final func close() -> Bool {
@@ -428,8 +431,8 @@ internal import Synchronization
         }
     }
 
-    /// Ends the registration after its last delivery. An async call under way is not cancelled (P4),
-    /// and a sequence's buffer is still read (S2).
+    /// Ends the registration after its last delivery. An async call under way is not cancelled
+    /// (P4), and a sequence's buffer is still read (S2).
     final func endAfterLastDelivery(because cause: EndCause) {
         if hasEnded { return }
         state.bitwiseOr(
@@ -457,8 +460,8 @@ internal import Synchronization
         // Everything is unlinked first and released last, so a `deinit` that runs here sees a
         // complete end. The result retains this registration.
         let released = isOutside ? (self, []) : center.unlink(self)
-        // Most registrations have nothing else to end. No thread waits for such an end: a `finish()`
-        // waits only for registrations with pending deliveries.
+        // Most registrations have nothing else to end. No thread waits for such an end: a
+        // `finish()` waits only for registrations with pending deliveries.
         if details == nil, pending == nil {
             Events.report(.ended(address))
             return withExtendedLifetime(released) {}

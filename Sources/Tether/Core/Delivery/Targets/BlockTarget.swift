@@ -94,13 +94,14 @@ class BlockTarget: @unchecked Sendable {
     /// call the user's code.
     func copyForObserver() -> BlockTarget { self }
 
-    /// The target of an observer as a value, which keeps no run loop open. May call the user's code.
+    /// The target of an observer as a value, which keeps no run loop open. May call the user's
+    /// code.
     func copyForValue() -> BlockTarget { self }
 
-    /// Puts a block on the queue, which leads to one `run`, `runNestable` or `drop` of the block. May
-    /// call the user's code. `__owned` gives the block away without a retain, and unlike `consuming`
-    /// lets a closure capture it.
-    func schedule(_ block: __owned Block) { block.drop() }
+    /// Puts a block on the queue, which leads to one `run`, `runNestable` or `drop` of the block.
+    /// May call the user's code. `__owned` gives the block away without a retain, and unlike
+    /// `consuming` lets a closure capture it.
+    func schedule(_ block: __owned Block) { fatalError("a target says how it schedules") }
 
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }
@@ -113,8 +114,9 @@ class BlockTarget: @unchecked Sendable {
     /// user's, and takes leaf locks only.
     var isCurrent: Bool { false }
 
-    /// The deliveries that wait at the place for a center's observers whose posts may be inline;
-    /// `nil` for `.never`. Called under the lock of the pending deliveries, too.
+    /// The deliveries that wait at the place for observers whose posts may be inline: the center's
+    /// own, or on a run loop those of all centers; `nil` for `.never`. Called under the lock of the
+    /// pending deliveries, too.
     func waiting(in center: CenterCore) -> WaitingCount? { nil }
 
     final var place: Place { Place(queue: queueIdentity, kind: ObjectIdentifier(type(of: self))) }

@@ -57,7 +57,7 @@ final class MainQueueTarget: BlockTarget, @unchecked Sendable {
 
     override var isCurrent: Bool { MainQueue.isCurrent }
 
-    /// Deliveries to `.mainAsync` are late on purpose, so no post waits behind them.
+    /// Deliveries to `.mainAsync` are deferred on purpose, so no post waits behind them.
     override func waiting(in center: CenterCore) -> WaitingCount? {
         if inlineRule == .never { return nil }
         return center.waitingOnMain

@@ -50,10 +50,10 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         // On Linux a `Thread` that has just started does not name the system's thread.
         unsafe tether_name_thread(ownName)
         loop.begin()
-        // The block that stops the loop ends one run, perhaps one inside a handler. Each run around
-        // it has to be stopped once, too. So on a cancelled thread one run of each nesting depth is
-        // stopped before it sleeps; `stoppedDepth` is the least depth so far. Later runs of that
-        // depth sleep: a handler that runs the loop until a date begins one after the other.
+        // The block that stops the loop ends only the innermost run, perhaps one inside a handler.
+        // Each outer run is stopped once, before it sleeps; `stoppedDepth` is the least depth so
+        // far. A later run of a depth that was stopped is a handler's own, and sleeps: a handler
+        // that runs the loop until a date begins one after the other.
         var depth = 0
         var stoppedDepth = Int.max
         let activities = RunLoopHold.entry | RunLoopHold.beforeWaiting | RunLoopHold.exit
