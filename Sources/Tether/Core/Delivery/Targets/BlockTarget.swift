@@ -101,7 +101,10 @@ class BlockTarget: @unchecked Sendable {
     /// Puts a block on the queue, which leads to one `run`, `runNestable` or `drop` of the block.
     /// May call the user's code. `__owned` gives the block away without a retain, and unlike
     /// `consuming` lets a closure capture it.
-    func schedule(_ block: __owned Block) { fatalError("a target says how it schedules") }
+    func schedule(_ block: __owned Block) {
+        assertionFailure("A target overrides `schedule`.")
+        block.drop()
+    }
 
     /// Whether `schedule` may run the block at once. Such blocks are submitted last.
     var mayRunInSchedule: Bool { false }
