@@ -150,6 +150,14 @@ final class ReferenceObserver: Counted {
         return target.isCurrent && pending.isEmpty && call?.isLeft != true
     }
 
+    /// D3: the same in its turn. Deliveries that have come since the post began are later than the
+    /// post, but for those that an unmuting or a switch has put there.
+    private var isCalledInItsTurn: Bool {
+        guard let target else { return true }
+        return target.isCurrent && call?.isLeft != true
+            && !pending.contains { $0.placeHasCome }
+    }
+
     /// D3: whether it waits for its turn in the block of a post, because a delivery of another
     /// observer waits at its target. A post that a handler makes does not.
     private var waitsForOthers: Bool {
@@ -176,7 +184,7 @@ final class ReferenceObserver: Counted {
             keep(posted, &submission)
         } else {
             isUsedUp = isOnce
-            if isCalledByPosts {
+            if isCalledInItsTurn {
                 handle(posted)
             } else {
                 append(posted.retainedForLater(), &submission)

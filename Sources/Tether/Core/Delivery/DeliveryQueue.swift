@@ -118,6 +118,8 @@ struct DeliveryQueue: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
+    var hasLate: Bool { lateCount > 0 }
+
     /// The deliveries, oldest first.
     var deliveries: [Delivery] { (first..<end).compactMap { slots[index(of: $0)]?.delivery } }
 

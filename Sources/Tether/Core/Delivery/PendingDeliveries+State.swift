@@ -129,6 +129,9 @@ extension PendingDeliveries {
         @inline(__always)
         var hasPending: Bool { madeQueue.isMade && !madeQueue.value.isEmpty }
 
+        /// Whether a pending delivery is late; see `DeliveryOrder`.
+        var hasLate: Bool { madeQueue.isMade && madeQueue.value.hasLate }
+
         var pendingCount: Int { madeQueue.isMade ? madeQueue.value.count : 0 }
 
         /// The rare part, made by the first change. A read before that traps: see `hasExtras`.

@@ -188,18 +188,21 @@ final class PendingDeliveries: Sendable {
         case .never:
             return false
         case .unlessPending:
-            if state.hasPending { return false }
-            return state.destination.isCurrent && mayOvertake(state.waitingAtPlace, in: step)
+            guard state.destination.isCurrent else { return false }
+            // The first part has decided, or the observer was not routed then. So the pending
+            // deliveries were posted since, and come after the whole post. A late one comes first,
+            // because a kept notification may be older than the post.
+            if step == .calling { return !state.hasLate }
+            return !state.hasPending && mayOvertake(state.waitingAtPlace, in: step)
         case .always:
             return state.destination.isCurrent
         }
     }
 
     /// Whether a post of the center on the target may be handled before the deliveries that wait
-    /// there: if there are none, or if a handler makes the post, which belongs to the delivery
-    /// under way. With `.calling` the first part has decided, or the observer was not routed then.
+    /// there, of any observer: if there are none, or if a handler makes the post, which belongs to
+    /// the delivery under way.
     private func mayOvertake(_ waiting: WaitingCount?, in step: PostStep) -> Bool {
-        if step == .calling { return true }
         guard let waiting, !waiting.isZero else { return true }
         // A post is nested if there is an epoch guard besides its own. An unmuting has none yet.
         return step == .unmuting ? ThreadRecord.isDelivering : ThreadRecord.isPostNested

@@ -247,4 +247,50 @@ import Testing
         #expect(log.entries == ["inline", "posted", "later", "other center"])
         withExtendedLifetime(tokens) {}
     }
+
+    @Test
+    func `M3 D3 a post on the main queue is handled before what another thread posts meanwhile`()
+        async
+    {
+        let (center, log) = (center, log)
+        let tokens = [
+            center.observe(.sample, on: .main) { _ in
+                log.add("first: sample")
+                onThreads({ center.post(.other) })
+            },
+            center.observe(nil, on: .main) { log.add("any: \($0.name.rawValue)") },
+            center.observe(.sample, on: .main) { _ in log.add("last: sample") },
+        ]
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                center.post(.sample)
+                log.add("posted")
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+        #expect(
+            log.entries == [
+                "first: sample", "any: sample", "last: sample", "posted", "any: other",
+            ])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D3 D9 a post comes behind what another thread's unmuting delivers meanwhile`() async
+    {
+        let (center, log, muted) = (center, log, Holder<NotificationObserver>())
+        let first = center.observe(.sample, on: .main) { note in
+            log.add("first \(note.number)")
+            if note.number == 2 { onThreads({ muted.object?.unmute() }) }
+        }
+        muted.object = center.observe(.sample, on: .main) { log.add("muted \($0.number)") }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                muted.object?.mute(keepingNewest: true)
+                center.post(.sample, numbers: 1...2)
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+        #expect(log.entries == ["first 1", "first 2", "muted 1", "muted 2"])
+        withExtendedLifetime((first, muted)) {}
+    }
 }
