@@ -26,6 +26,13 @@ public func verifyNoLeaks<Result>(
 public func verifyNoLeaks(of object: AnyObject?) {}
 
 @_documentation(visibility: internal)
+@available(
+    *, unavailable,
+    message: "track the object: 'verifyNoLeaks { let sidebar = track(Sidebar()) … }'"
+)
+public func verifyNoLeaks(_ object: AnyObject?) {}
+
+@_documentation(visibility: internal)
 extension Trait where Self == NoLeaksTrait {
     @available(*, unavailable, renamed: "verifiesNoLeaks")
     public static var verifyNoLeaks: Self { fatalError("unavailable") }

@@ -921,6 +921,11 @@ extension NotificationObserver {
     public func mute<Result>(
         keepingNewest: Bool = false, closure body: () async throws -> Result
     ) {}
+
+    @available(*, unavailable, renamed: "muted(keepingNewest:_:)")
+    public func muted<Result>(
+        _ keepingNewest: Bool, closure body: () async throws -> Result
+    ) {}
 }
 
 // For a wrong argument behind the queue. Otherwise the compiler says that `MainActorTarget` has no

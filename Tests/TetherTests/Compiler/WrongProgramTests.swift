@@ -668,6 +668,7 @@ import Testing
             "center.observe(name, owner: index, on: .operationQueue(operations, serial: true)) { _, _ in }",
             "extra argument 'serial' in call"),
         Mistake("token.mute { }", "renamed to 'muted(keepingNewest:_:)'"),
+        Mistake("token.muted(true) { }", "renamed to 'muted(keepingNewest:_:)'"),
         Mistake("center.removeObservers(name)", "renamed to 'removeObservers(named:)'"),
         // A backlog before the place.
         Mistake("_ = center.observe(name, backlog: .newest(1), on: .main) { _ in }", order),
@@ -718,8 +719,15 @@ import Testing
         Mistake("let _: NoLeaksTrait = .verifyNoLeaks", "renamed to 'verifiesNoLeaks'"),
         Mistake("_ = findLeaks(of: model)", "findLeaks { let sidebar = track(Sidebar()) … }"),
         Mistake("verifyNoLeaks(of: model)", "verifyNoLeaks { let sidebar = track(Sidebar()) … }"),
+        Mistake("verifyNoLeaks(model)", "verifyNoLeaks { let sidebar = track(Sidebar()) … }"),
+        Mistake("_ = findLeaks(model)", "findLeaks { let sidebar = track(Sidebar()) … }"),
         Mistake(
             "_ = findLeaks(of: model) { }", "findLeaks { let sidebar = track(Sidebar()) … }"),
+        Mistake(
+            "_ = NotificationRecorder(name)", "write 'NotificationRecorder(center, name)'"),
+        Mistake(
+            "_ = NotificationRecorder(ObserverCenter())",
+            "write 'NotificationRecorder(center, name)', or 'nil' for any"),
         Mistake(
             "_ = findLeaks { let model = track(Model()); return model }",
             "cannot convert value of type 'Model' to closure result type 'Void'"),
@@ -774,9 +782,13 @@ import Testing
     @Test func `X2 mistakes with leak checks are reported in words that lead to the remedy`() throws
     {
         let preamble = """
+            import Foundation
+            import Tether
             import TetherVerification
 
             final class Model: Sendable {}
+
+            let name = Notification.Name("name")
 
             func save() async {}
 
