@@ -193,7 +193,11 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
         defer { owned.returns() }
         var iterator = elements.makeAsyncIterator()
         while let element = try await iterator.next(isolation: actor) {
-            guard await call(with: element, on: actor) else { return }
+            guard await call(with: element, on: actor) else {
+                // The end of the owner may not have reached the task yet.
+                unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+                return
+            }
         }
     }
 

@@ -130,6 +130,25 @@ import Testing
         if case .terminated = input.yield(2) {} else { Issue.record("The stream goes on.") }
     }
 
+    @Test func `O13 O14 a loop that finds no owner for an element is cancelled, too`() async {
+        let log = log
+        let owner = Holder(LoggedObject("owner", log))
+        let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+        let hasReturned = Gate()
+        // Comes before the end of the loop.
+        OwnerLifetime.whenEnded(owner.object!) {
+            input.yield(1)
+            hasReturned.pass()
+        }
+        let loop = numbers.observe(owner: owner.object!) { _, number in log.add("\(number)") }
+        Thread.detachNewThread { owner.release() }
+        await loop.value
+        #expect(loop.isCancelled)
+        hasReturned.open()
+        #expect(await log.hasLogged(1))
+        #expect(log.entries == ["owner deinit"])
+    }
+
     @Test func `O13 cancel() ends a loop, and leaves the owner and its other loops`() async {
         let log = log
         let owner = LoggedObject("owner", log)
