@@ -126,7 +126,7 @@ extension Audit.Row {
         let known = registration.center.subject(of: registration)
         guard let subject = known ?? (work == nil ? nil : (nil, nil)) else { return nil }
         // In one step: a notification on the way from the pending deliveries to a sequence is then
-        // counted once.
+        // counted once at most.
         let targetStandIn = registration.targetStandIn
         let (report, hookCounts) =
             registration.pending?.report(with: targetStandIn)

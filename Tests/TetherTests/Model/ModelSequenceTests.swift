@@ -272,6 +272,31 @@ import Testing
         ])
     }
 
+    @Test func `D3 D9 a post comes behind what an unmuting delivers during it`() {
+        let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
+        expectAgreement([
+            .observe(
+                Observation(
+                    name: 0, once: true,
+                    actions: [.redirect(token: 1, scheduler: 0), post, .run(0)]
+                )),
+            .observe(
+                Observation(
+                    token: 1, name: 0, scheduler: Places.loop,
+                    actions: [.post(center: 0, name: 1, sender: .nobody)])),
+            .observe(
+                Observation(
+                    token: 2, name: 1, once: true,
+                    actions: [
+                        .redirect(token: 1, scheduler: Places.loop),
+                        .mute(token: 1, keepingNewest: true), post, .unmute(1),
+                    ])),
+            post,
+            .run(Places.loop),
+            .run(Places.loop),
+        ])
+    }
+
     @Test func `D4 jobs that wait for a running handler make their deliveries in posting order`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         let runOne = ModelOperation.runOne(scheduler: 0, newest: false)

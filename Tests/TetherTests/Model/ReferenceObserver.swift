@@ -151,7 +151,7 @@ final class ReferenceObserver: Counted {
     }
 
     /// D3: the same in its turn. Deliveries that have come since the post began are later than the
-    /// post, but for those that an unmuting or a switch has put there.
+    /// post, but for those that an unmuting or a switch has put there, or whose block has begun.
     private var isCalledInItsTurn: Bool {
         guard let target else { return true }
         return target.isCurrent && call?.isLeft != true
@@ -165,13 +165,17 @@ final class ReferenceObserver: Counted {
     }
 
     /// A post begins. False if the post calls the handler, when all blocks are submitted (M3).
-    func accept(_ posted: ReferenceNotification, _ submission: inout ReferenceSubmission) -> Bool {
+    /// `isKept`: whether an unmuting delivers the notification, as if posted now (D9).
+    func accept(
+        _ posted: ReferenceNotification, _ submission: inout ReferenceSubmission,
+        isKept: Bool = false
+    ) -> Bool {
         if isCalledByPosts, !waitsForOthers { return false }
         if isMuted {
             keep(posted, &submission)
         } else {
             isUsedUp = isOnce
-            append(posted.retainedForLater(), &submission)
+            append(posted.retainedForLater(), &submission, isKept: isKept)
         }
         return true
     }
@@ -199,12 +203,13 @@ final class ReferenceObserver: Counted {
     /// D2: adds a delivery to the list of its target, and to a block there, unless it is more than
     /// the backlog keeps (D8).
     private func append(
-        _ notification: ReferenceNotification, _ submission: inout ReferenceSubmission
+        _ notification: ReferenceNotification, _ submission: inout ReferenceSubmission,
+        isKept: Bool = false
     ) {
         guard let target else { return }
         let delivery = ReferenceDelivery(of: notification, to: self)
         world.pending.append(delivery)
-        target.take(delivery)
+        if isKept { target.takeOlder(delivery) } else { target.take(delivery) }
         trim(&submission)
         if delivery.stage == .pending, needsBlock { submission.add(delivery, on: target) }
     }
@@ -316,7 +321,7 @@ final class ReferenceObserver: Counted {
         let moved = world.pending.filter { delivery in
             switched.contains { $0 === delivery.observer }
         }
-        for delivery in moved { new.takeMoved(delivery) }
+        for delivery in moved { new.takeOlder(delivery) }
         var submission = ReferenceSubmission()
         for delivery in moved where delivery.observer.needsBlock {
             submission.addBlock(of: delivery, on: new)
@@ -368,7 +373,7 @@ final class ReferenceObserver: Counted {
             if observer.isUsedUp {
                 observer.dropped += 1
                 submission.release(kept)
-            } else if observer.accept(kept, &submission) {
+            } else if observer.accept(kept, &submission, isKept: true) {
                 submission.release(kept)
             } else {
                 called.append((observer, kept))

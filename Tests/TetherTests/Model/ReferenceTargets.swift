@@ -4,7 +4,7 @@ final class ReferenceDelivery {
     let notification: ReferenceNotification
     private(set) var stage = Stage.pending
     /// Whether another block may make it before its own block does (D4): its own block has begun,
-    /// or a switch put it here.
+    /// or a switch or an unmuting put it here.
     fileprivate(set) var placeHasCome = false
     /// The deliveries to the observer that waited on the target when this one came.
     fileprivate var earlier: [ReferenceDelivery] = []
@@ -120,9 +120,9 @@ final class ReferenceTarget {
         deliveries.append(delivery)
     }
 
-    /// D6: adds a delivery that has come from another target. Nothing is reordered for one
-    /// observer, so on a serial target no later delivery overtakes it.
-    func takeMoved(_ delivery: ReferenceDelivery) {
+    /// D6, D9: adds a delivery that has come from another target, or that an unmuting makes.
+    /// Nothing is reordered for one observer, so on a serial target no later delivery overtakes it.
+    func takeOlder(_ delivery: ReferenceDelivery) {
         delivery.placeHasCome = true
         take(delivery)
     }

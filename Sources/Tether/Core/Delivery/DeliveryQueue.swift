@@ -14,16 +14,16 @@ internal import Synchronization
 /// | `concurrent` | all up to n | n |
 /// | `prioritized` | all up to n; if there are none, one that has no block | one that has no block |
 /// | `unplaced` | the oldest | one that has no block |
-/// | `batch` | all that are pending when it begins | all from n on |
+/// | `batch` | all that are pending when it takes its first | all from n on |
 ///
-/// - *Late*, which matters to `serial` alone, is a delivery whose own block may run behind the
-///   blocks of later posts: its block was submitted by a switch or an unmuting, or has begun and
-///   waits: for another observer, in a nested run of a run loop, or for the return of the
-///   observer's handler.
+/// - *Late* is a delivery whose own block may run behind the blocks of later posts: its block was
+///   submitted by a switch or an unmuting, or has begun and waits for the return of a handler. That
+///   handler is the observer's own, or another observer's that runs the run loop. Of the orders,
+///   `serial` alone asks which are late. `PendingDeliveries.isInline` asks with each order.
 /// - On a concurrent target, and on an actor, blocks begin in any order. Whatever follows block n
 ///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
 ///   unless a call begun on an earlier target still runs (D6). None is made before what was on the
-///   target before its post, such as a barrier.
+///   target before its post, such as a barrier, unless a bound leaves it without a block (D8).
 /// - *One that has no block*: if more deliveries are pending than blocks wait, one of them has
 ///   none.
 ///   Any would do, and the oldest is taken.
@@ -92,7 +92,7 @@ struct DeliveryQueue: Sendable {
 
     private struct Slot: Sendable {
         let delivery: Delivery
-        /// Whether blocks of later posts make this delivery first; see *late* at `DeliveryOrder`.
+        /// See *late* at `DeliveryOrder`.
         var isLate: Bool
     }
 
@@ -107,7 +107,7 @@ struct DeliveryQueue: Sendable {
     private var lateCount = 0
     private var firstOnTarget: UInt64 = 1
     /// With `prioritized` and `unplaced`: the number of blocks on the present target that have not
-    /// come to a delivery, those that wait for a running handler included.
+    /// looked for a delivery yet, those that wait for a running handler included.
     /// `PendingDeliveries.State.waitingBlocks` leaves the latter out, and counts on all targets so
     /// far.
     private var blockCount = 0
@@ -148,7 +148,8 @@ struct DeliveryQueue: Sendable {
     private var needsBlock: Bool {
         switch order {
         case .serial, .concurrent: true
-        // A block to spare may have a lower priority than the post. A bound bounds the blocks (D8).
+        // Without a bound always, because a block to spare may have a lower priority than the post.
+        // A bound bounds the blocks, too (D8).
         case .prioritized: bound.limit == .max || blockCount < count
         case .unplaced: blockCount < count
         case .batch: batchBlock == nil

@@ -66,7 +66,7 @@ struct Effects: ~Copyable {
         return indices?[target.place]
     }
 
-    /// Carries the work out behind the last call of a registration in the innermost post or block.
+    /// Carries the work out when the innermost post or block has dealt with a registration.
     /// A user's scheduler may wait for the end of the observer, so the hazard pointer is cleared
     /// before. A release needs no clearing: a `deinit` on this thread counts as in the handler.
     mutating func carryOut(afterCallOf registration: RegistrationAddress) {
@@ -79,7 +79,8 @@ struct Effects: ~Copyable {
     /// Submits the blocks and releases the values. Called with no lock held.
     ///
     /// The user's code may post in a release, and in the `schedule` of a target that runs a block
-    /// at once. Both come last, so that the blocks of such posts follow the other blocks here.
+    /// at once. Both come last, the releases first. So the blocks of such posts follow the blocks
+    /// here on all targets that run none in `schedule`.
     mutating func carryOut() {
         guard let first = first.take() else {
             released = []

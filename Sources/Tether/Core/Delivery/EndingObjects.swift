@@ -16,7 +16,7 @@ extension Notification {
             userInfo: userInfo?.filter { !Notification.isEnding($0.value) })
     }
 
-    /// Whether the value has an object that is being deinitialised, as `isEnding(at:)` looks.
+    /// Whether the value has an object that is being deinitialised; see `isEnding(at:)`.
     static func isEnding(_ value: Any) -> Bool {
         // SAFETY: the pointer does not leave the closure.
         unsafe withUnsafePointer(to: value) { unsafe isEnding(at: $0) }

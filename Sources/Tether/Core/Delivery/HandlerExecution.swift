@@ -4,15 +4,16 @@ internal import Synchronization
 ///
 /// *States*: idle; running; running, and the return is awaited. The return of a handler is the hot
 /// path, and should not take the lock of the pending deliveries. So the return ends the call with
-/// one compare-exchange, unless somebody has work for the moment after the call: another block, a
-/// switch, the observer's end, a leak check.
+/// one compare-exchange, unless the block has another delivery to make, or somebody has work for
+/// the moment after the call: another block, a switch, the observer's end, a leak check.
 ///
 /// ```
-///            begin                       endUnlessAwaited: true
+///          begin(false)                  endUnlessAwaited: true, or end()
 ///   idle ───────────▶ running ────────────────────────────────────▶ idle
 ///                        │ awaitReturnIfRunning: true
 ///                        ▼               endUnlessAwaited: false, then end() under the lock
-///                     awaited ────────────────────────────────────▶ idle
+///   idle ───────────▶ awaited ────────────────────────────────────▶ idle
+///          begin(true)
 /// ```
 ///
 /// After the observer's end nothing begins, and the bits stay as they are. *Awaited* here is by
@@ -51,7 +52,7 @@ struct HandlerExecution: ~Copyable, Sendable {
             .exchanged
     }
 
-    /// Ends an awaited call, under the lock.
+    /// Ends a call under the lock: an awaited one, or one whose block has another delivery to make.
     func end() { bits.store(0, ordering: .releasing) }
 
     /// Has the return of a running handler take the lock. Returns whether a handler runs; otherwise

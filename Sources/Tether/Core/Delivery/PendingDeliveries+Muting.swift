@@ -7,12 +7,13 @@ internal import Foundation
 // observer is unmuted under its lock, then the blocks are submitted, and then the handlers of the
 // unmuting thread are called. On a queue, a post that comes between is handled after the kept
 // notification, because the delivery of a kept notification is late, or because a later block makes
-// all deliveries up to its own; see `DeliveryOrder`. A post that could run inline is appended
-// behind a late delivery. On the posting thread, another thread's post may be handled first.
+// all deliveries up to its own; see `DeliveryOrder`. A post on a target like
+// `.main` is appended behind a late delivery. On the posting thread, another thread's post may be
+// handled first.
 
 extension PendingDeliveries {
-    /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the
-    /// notification.
+    /// While the observer is muted, keeps a notification in place of the older one, or drops it if
+    /// none is to be kept.
     func keep(
         _ notification: Notification, _ targetName: String, in state: inout State,
         _ post: inout Post
@@ -39,9 +40,10 @@ extension PendingDeliveries {
     /// notifications are delivered as if by one post, made now.
     static func unmute(_ observers: [PendingDeliveries], by muter: Muting.Muter) -> Bool {
         var effects = Effects()
+        var overtaking = Overtaking()
         var calls: [InlineCall] = []
         for pending in observers {
-            guard pending.unmute(by: muter, &effects, &calls) else { return false }
+            guard pending.unmute(by: muter, &effects, &overtaking, &calls) else { return false }
         }
         effects.carryOut()
         unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
@@ -64,7 +66,8 @@ extension PendingDeliveries {
     }
 
     private func unmute(
-        by muter: Muting.Muter, _ effects: inout Effects, _ calls: inout [InlineCall]
+        by muter: Muting.Muter, _ effects: inout Effects, _ overtaking: inout Overtaking,
+        _ calls: inout [InlineCall]
     ) -> Bool {
         state.withLock { state in
             if state.hasEnded { return true }
@@ -75,7 +78,7 @@ extension PendingDeliveries {
             case .stillMuted, .over(nil):
                 return true
             case .over(let kept?):
-                deliverKept(kept, in: &state, &effects, &calls)
+                deliverKept(kept, in: &state, &effects, &overtaking, &calls)
                 return true
             }
         }
@@ -83,9 +86,9 @@ extension PendingDeliveries {
 
     private func deliverKept(
         _ delivery: Delivery, in state: inout State, _ effects: inout Effects,
-        _ calls: inout [InlineCall]
+        _ overtaking: inout Overtaking, _ calls: inout [InlineCall]
     ) {
-        // Keeps the notification past the lock in every case.
+        // Released past the lock, whatever follows.
         effects.release(delivery.stored)
         // Only a call keeps this reference past the lock. The reference is not the last one: the
         // end of the observer has one, and waits for this lock.
@@ -95,7 +98,7 @@ extension PendingDeliveries {
         // registration.
         if !registration.mayTakeDelivery() {
             drop(delivery, because: .usedUp, in: &state, &effects)
-        } else if isInline(state, in: .unmuting) {
+        } else if isInline(state, in: .unmuting, &overtaking) {
             state.extras.unmutingCalls += 1
             calls.append(
                 InlineCall(pending: self, registration: registration, delivery: delivery))

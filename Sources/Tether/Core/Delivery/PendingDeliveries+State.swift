@@ -71,7 +71,7 @@ extension PendingDeliveries {
         var drops = DropCounts()
         /// The numbers of blocks on the present target that began during a call of the handler.
         var begunMeanwhile = FIFO<UInt64>()
-        /// The number of kept notifications that an unmuting is about to deliver on its own thread.
+        /// The number of kept notifications that unmutings are delivering on their own threads.
         var unmutingCalls = 0
         /// Objects to release when the observer is idle.
         var idleSignals: [any AnyObject & Sendable] = []
@@ -155,7 +155,7 @@ extension PendingDeliveries {
         @inline(__always)
         var hasBegunMeanwhile: Bool { hasExtras && !extras.begunMeanwhile.isEmpty }
 
-        /// Whether no delivery is pending, and no unmuting is about to call the handler.
+        /// Whether no delivery is pending, and no unmuting is calling the handler.
         @inline(__always)
         var hasNothingToCall: Bool {
             if hasPending { return false }

@@ -9,9 +9,9 @@ internal import Synchronization
 ///
 /// **A delivery's way.** A post appends the notification to the `DeliveryQueue` under a number, and
 /// puts the number into the post's `Block` for the target. The queue of the target keeps the order.
-/// The block returns with the number, takes the delivery, and calls the handler. `DeliveryOrder`
-/// says which deliveries a block takes. If they were dropped, moved, released or made by another
-/// block meanwhile, there is none.
+/// On the target, the block takes the delivery of its number, and calls the handler.
+/// `DeliveryOrder` says which deliveries a block takes. If they were dropped, moved, released or
+/// made by another block meanwhile, there is none.
 ///
 /// ```
 /// post ──▶ queue: 7 8 9               block(8) begins ──▶ take 8 ──▶ handler ──▶ return
@@ -28,10 +28,11 @@ internal import Synchronization
 /// | `Muting` | see there (D9) |
 /// | `HandlerExecution` | idle; running; awaited |
 ///
-/// The execution is beside the lock, because the return ends a call without the lock. *Idle* means:
-/// no delivery is pending, and no block or unmuting is calling the handler. What waits for that
-/// moment is done by `settle`: leaving the target, the end after the sender's end or by `finish()`,
-/// and the release of `idleSignals`. An end also waits for a kept notification.
+/// The execution is beside the lock, because the return ends a call without the lock. The
+/// *observer* is idle when no delivery is pending, and no block or unmuting is calling the handler.
+/// What waits for that moment is done by `settle`: leaving the target, the end after the sender's
+/// end or by `finish()`, and the release of `idleSignals`. An end also waits for a kept
+/// notification, and that by `finish()` for an async call.
 ///
 /// **Calls never overlap.** If a block begins while another block calls the handler (on a
 /// concurrent queue, or in a run loop inside the handler), the block leaves its number in
@@ -117,8 +118,8 @@ final class PendingDeliveries: Sendable {
 
     /// Sets the target; `nil` for the posting thread.
     private func setTarget(_ target: BlockTarget?, in state: inout State) {
-        // Not the last reference, as in `deliverKept`. The center is not stored, so this object
-        // stays small.
+        // The retained reference is not the last one; see `deliverKept`. The center is not stored,
+        // so this object stays small.
         let center = registration.retained?.center
         state.moveWaitingCount(to: center.flatMap { target?.waiting(in: $0) })
         state.destination = Destination(target)
@@ -127,7 +128,7 @@ final class PendingDeliveries: Sendable {
 
     // MARK: The idle observer, for leak checks
 
-    /// Retains an object until the observer is idle. Returns false if so already.
+    /// Retains an object until the observer is idle. Returns false if it is idle already.
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded { return false }
@@ -158,7 +159,7 @@ final class PendingDeliveries: Sendable {
         let targetName = Events.areTraced ? target.description : ""
         return state.withLock { state in
             guard state.takesPosts else { return false }
-            let isInline = isInline(state, in: step)
+            let isInline = isInline(state, in: step, &post.overtaking)
             // The second part calls `receive` again, which decides on muting and claim.
             if isInline, step == .collecting { return true }
             if state.isMuted {
@@ -179,33 +180,32 @@ final class PendingDeliveries: Sendable {
 
     /// Whether the first part of a post on the calling thread would leave the call to the second
     /// part (D1, D3).
-    var wouldBeInline: Bool { state.withLock { isInline($0, in: .collecting) } }
+    func wouldBeInline(in post: inout Post) -> Bool {
+        state.withLock { isInline($0, in: .collecting, &post.overtaking) }
+    }
 
     /// Whether a post on the calling thread calls the handler in this step, or in a later one.
-    func isInline(_ state: borrowing State, in step: PostStep) -> Bool {
+    func isInline(
+        _ state: borrowing State, in step: PostStep, _ overtaking: inout Overtaking
+    ) -> Bool {
         if state.isCallElsewhere { return false }
         switch state.inlineRule {
         case .never:
             return false
         case .unlessPending:
             guard state.destination.isCurrent else { return false }
-            // The first part has decided, or the observer was not routed then. So the pending
-            // deliveries were posted since, and come after the whole post. A late one comes first,
-            // because a kept notification may be older than the post.
+            // Nothing was pending when the post decided. What is pending has come since, and comes
+            // after the whole post. But a late delivery may be older, and comes first.
             if step == .calling { return !state.hasLate }
-            return !state.hasPending && mayOvertake(state.waitingAtPlace, in: step)
+            guard let waiting = state.waitingAtPlace else { return !state.hasPending }
+            switch overtaking.answer(at: waiting, in: step) {
+            case .nothingWaits: return !state.hasLate
+            case .nested: return !state.hasPending
+            case .refused: return false
+            }
         case .always:
             return state.destination.isCurrent
         }
-    }
-
-    /// Whether a post of the center on the target may be handled before the deliveries that wait
-    /// there, of any observer: if there are none, or if a handler makes the post, which belongs to
-    /// the delivery under way.
-    private func mayOvertake(_ waiting: WaitingCount?, in step: PostStep) -> Bool {
-        guard let waiting, !waiting.isZero else { return true }
-        // A post is nested if there is an epoch guard besides its own. An unmuting has none yet.
-        return step == .unmuting ? ThreadRecord.isDelivering : ThreadRecord.isPostNested
     }
 
     /// `isLate`: whether the block may come behind blocks of later posts.
@@ -265,8 +265,8 @@ final class PendingDeliveries: Sendable {
         let turn: DeliveryQueue.Turn
     }
 
-    /// Makes the deliveries of a block, and of blocks that begin meanwhile. The hazard pointer was
-    /// `previous`.
+    /// Makes the deliveries of a block, and of blocks that begin meanwhile. `previous`: the
+    /// registration that the block called last.
     func deliver(
         _ number: UInt64, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
@@ -314,8 +314,9 @@ final class PendingDeliveries: Sendable {
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
         state.publishWaitingCount()
-        // A switch, an end or a leak check that found deliveries pending has not called
-        // `awaitReturnIfRunning`. So this call begins as awaited, and its return takes the lock.
+        // What waits for the idle observer, and found deliveries pending, has not called
+        // `awaitReturnIfRunning`; and blocks in `begunMeanwhile` need this return. So the call
+        // begins as awaited, and its return takes the lock.
         execution.begin(awaited: state.hasWorkWhenIdle || state.hasBegunMeanwhile)
         return Call(delivery: delivery, turn: turn)
     }
@@ -361,8 +362,8 @@ final class PendingDeliveries: Sendable {
         return nil
     }
 
-    /// Notes that a block which runs inside a handler may reach this observer before the block of
-    /// the number does, and must then make the earlier delivery first.
+    /// Called before a block calls its first handler. A later block, which that handler runs inside
+    /// its call, may reach this observer first, and must then make the delivery of the number.
     func markLate(_ number: UInt64) { state.withLock { $0.queue.markLate(number) } }
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
@@ -379,7 +380,7 @@ final class PendingDeliveries: Sendable {
         if hasDropped, let registration = registration.retained, registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
-        // Last: until here the counted block keeps this object (`selfForBlocks`).
+        // Last: while the block is counted, this object stays (`selfForBlocks`).
         let retained = state.withLock { blockNoLongerWaits(in: &$0) }
         withExtendedLifetime(retained) {}
     }
@@ -405,7 +406,7 @@ final class PendingDeliveries: Sendable {
 
     /// Switches several observers to another target, and has their pending deliveries moved in
     /// posting order (D6). A post meanwhile makes the earlier deliveries of its own observers
-    /// first. `nil`: the posting thread, when each observer is idle.
+    /// first. `nil`: the posting thread, for each observer when it is idle.
     static func redirect(_ observers: [PendingDeliveries], to new: BlockTarget?) {
         var moved: [Moved] = []
         for pending in observers { pending.redirect(to: new, &moved) }
@@ -430,7 +431,8 @@ final class PendingDeliveries: Sendable {
                 effects.release(old)
             }
             setTarget(new, in: &state)
-            // The return of a running handler continues the deliveries only on its own target.
+            // A running handler is on the old target. Its return makes no delivery on the new one,
+            // and until then nothing is called inline.
             state.isCallElsewhere = execution.awaitReturnIfRunning()
             moveDeliveries(to: new, in: &state, &moved)
         }

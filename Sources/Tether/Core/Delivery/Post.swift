@@ -6,9 +6,8 @@ enum PostStep {
     /// The first of two parts: no handler is called, and the blocks are submitted at the end. This
     /// part decides whether a call may overtake deliveries that wait on its target.
     case collecting
-    /// Overtaking is decided already, or nobody was routed: the second of two parts, in which the
-    /// handlers of the posting thread are called; or all of a post to observers of which none was
-    /// routed when it began.
+    /// The handlers of the posting thread are called. Overtaking is not asked: the first part has
+    /// decided it, or no observer was routed when the post began.
     case calling
     /// A post in one part, which decides about overtaking itself: of a foreign center, or to one
     /// observer. An appended delivery is submitted at once.
@@ -18,7 +17,7 @@ enum PostStep {
 }
 
 /// A post on its way: the handlers that the post calls itself, and the notification that waits. The
-/// value is made for the first part of a post in two parts, and otherwise for each observer.
+/// value is made for the first part of a post in two parts, and otherwise for each routed observer.
 ///
 /// A post in two parts first reaches all observers, in registration order. Then the post submits
 /// the blocks, and then calls the handlers of the posting thread. So a handler that waits for a
@@ -32,11 +31,12 @@ enum PostStep {
     /// The observers whose handlers run on the posting thread, in registration order.
     var calls = unsafe ContiguousArray<Unmanaged<Registration>>()
     var effects = Effects()
+    var overtaking = Overtaking()
     /// The stored notification, shared by all observers that this value reaches.
     private var stored: StoredNotification?
     /// Whether the notification was examined for objects that are being deinitialised (X3).
     private var isExamined: Bool
-    /// The number of the post, made for the first observer that the post waits for.
+    /// The number of the post, made for the first delivery.
     private var number: PostNumber?
 
     init(stored: StoredNotification? = nil) {
@@ -84,7 +84,43 @@ enum PostStep {
     }
 }
 
-/// The number of a post in posting order, among the posts of all centers that had to wait (D6, D9).
+/// Whether a post, or an unmuting, may be handled on its thread before the deliveries that wait
+/// there (D3). All its observers at a place get the same answer, so that it is handled as a whole
+/// (D4). The answer is forgotten if an observer at another place is asked.
+struct Overtaking {
+    enum Answer {
+        /// Nothing waits. What comes from now on is of later posts, and handled later.
+        case nothingWaits
+        /// A handler makes the post, which so belongs to the delivery under way. Only an observer's
+        /// own pending deliveries come first.
+        case nested
+        /// The post waits behind the deliveries.
+        case refused
+    }
+
+    private var place: ObjectIdentifier?
+    private var answer = Answer.refused
+
+    /// The answer for the place whose waiting deliveries are counted here.
+    mutating func answer(at waiting: WaitingCount, in step: PostStep) -> Answer {
+        let asked = ObjectIdentifier(waiting)
+        if place != asked {
+            place = asked
+            answer = Overtaking.answerNow(at: waiting, in: step)
+        }
+        return answer
+    }
+
+    private static func answerNow(at waiting: WaitingCount, in step: PostStep) -> Answer {
+        if waiting.isZero { return .nothingWaits }
+        // A post is nested if there is an epoch guard besides its own. An unmuting has none yet.
+        let isNested = step == .unmuting ? ThreadRecord.isDelivering : ThreadRecord.isPostNested
+        return isNested ? .nested : .refused
+    }
+}
+
+/// The number of a post in posting order, among the posts of all centers with a delivery that waits
+/// (D6, D9).
 struct PostNumber: Comparable, Sendable {
     private let number: UInt64
 

@@ -40,7 +40,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
     private var deliveries: PendingDeliveries? { registration.live?.pending }
     package var isActive: Bool { registration.live != nil }
 
-    /// Whether the owner of running work has ended, or had no list any more.
+    /// Whether the owner of running work has ended, or was being deinitialised already (O12).
     package var hasOwnerEnded: Bool {
         registration.retained?.owned?.record?.reference.hasEnded ?? true
     }
@@ -103,7 +103,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
         return { [weak signal] in if let signal { deliveries.releaseBeforeIdle(signal) } }
     }
 
-    /// Calls `action` when the handler runs on no thread.
+    /// Calls `action` when the handler runs on no thread, or at once if to wait would deadlock.
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
         if !HandlerWait.whenReturned(id, resume: action) { action() }
     }

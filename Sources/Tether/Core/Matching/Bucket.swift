@@ -63,7 +63,7 @@ internal import Synchronization
     /// Hides the last holes from posts: their slots stay, and count as unused. Returns the old
     /// number of used slots, for `showTrailingHoles` if a post may read.
     ///
-    /// At most eight, so that a removal stays O(1): with a post under way the holes are shown
+    /// At most eight, so that the walk stays O(1): with a post under way the holes are shown
     /// again, and each of n removals inside the post would walk over all holes made before.
     func hideTrailingHoles() -> Int {
         let before = used

@@ -10,12 +10,12 @@ internal import Synchronization
 // |---|---|---|---|
 // | a bucket with one slot in use | both | in one part, `.calling` | in one part, `.whole` |
 // | a bucket | both | in one part, `.calling` | in two parts |
-// | a pair of buckets | both | in one part, `.calling` | in two parts |
+// | a pair of buckets, or by `quickMatch` that of any name alone | both | in one part, `.calling` | in two parts |
 // | several buckets, or a trace | `match` | in two parts | in two parts |
 //
 // With `.whole` a routed observer is asked whether its call may overtake deliveries that wait, and
 // with `.calling` not any more. An observer that is not routed is never asked, so a post to such
-// observers alone is in one part, `.calling`.
+// observers alone has no other step than `.calling`.
 
 extension CenterCore {
     /// Calls every match in registration order. `withNotification` calls its argument with the
@@ -186,8 +186,7 @@ extension CenterCore {
             // post's garbage (M9).
             let matches = state.registry.matches(
                 name: name, admitsEighthMiss: state.garbage.count < 64, sender: sender)
-            // Made by this post, or hidden by an ended trace, also of the process that forked this
-            // process.
+            // Made by this post, or hidden by a trace that has ended, perhaps before a fork.
             if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
                 publishOrHideCache(of: state.registry)
             }

@@ -186,8 +186,8 @@ internal import Synchronization
         state.registry.unlinked.isEmpty ? [] : retire(nil, in: &state)
     }
 
-    /// Also retires a registration whose state is closed. Posts may still read the state of a
-    /// returned registration.
+    /// Retires the unlinked objects, and a registration whose state is closed. Posts may still read
+    /// the state of a returned registration.
     @inline(never)
     private func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
         reclamation.retire(
@@ -267,7 +267,7 @@ internal import Synchronization
 
     // MARK: Queries
 
-    /// The live registrations of a name, a sender, both, or all, in registration order, not
+    /// The added registrations of a name, a sender, both, or all, in registration order, not
     /// retained (R8).
     func registrations(
         named name: Notification.Name? = nil, from sender: SenderKey? = nil

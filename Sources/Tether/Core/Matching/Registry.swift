@@ -139,8 +139,8 @@ internal import Synchronization
         }
     }
 
-    /// Removes a bucket without registrations, and its node if the node has no other bucket with
-    /// registrations.
+    /// Removes a bucket without registrations, or for any sender hides it from posts. Removes its
+    /// node, too, if the node has no other bucket with registrations.
     private mutating func discard(_ bucket: Bucket) {
         let node = unsafe bucket.node.takeUnretainedValue()
         if let sender = bucket.sender {
@@ -252,7 +252,7 @@ internal import Synchronization
 
     // MARK: Queries
 
-    /// The live registrations of a name, a sender, both or neither, in registration order.
+    /// The added registrations of a name, a sender, both or neither, in registration order.
     func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil)
         -> [Registration]
     {
@@ -368,7 +368,7 @@ internal import Synchronization
         return unsafe MatchedBucket(Unmanaged<SlotArray>.fromOpaque(slots))
     }
 
-    /// Whether there is a bucket for any sender, for a post without the lock.
+    /// Whether there is an observer of any sender, for a post without the lock.
     @inline(__always)
     var hasPublishedBucket: Bool {
         unsafe publishedSlots.load(ordering: .sequentiallyConsistent) != nil

@@ -50,7 +50,7 @@
         /// The first attached observer, if there is one, removed and with its state closed.
         struct RemovedFirst {
             var registration: OwnedRegistration?
-            /// Whether no other observer is attached; also without `registration`.
+            /// Whether no other observer is attached; true without `registration`.
             var isListEmpty = true
         }
 

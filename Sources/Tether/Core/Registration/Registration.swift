@@ -13,16 +13,16 @@ internal import Synchronization
 ///
 /// *Posts do not retain it.* A post may find the address of a deallocated registration, whose
 /// memory the center keeps for such posts (Threads/Reclamation.swift). A post sets its hazard
-/// pointer and then reads `state`, whose bits stay. Before a post has found the state open, it
-/// reads only `id` besides, and it never retains the registration.
+/// pointer before it asks `state` for the end; the bit `routed` may be read earlier. Before a post
+/// has found the state open, it reads only `id` besides, and it never retains the registration.
 ///
 /// *From a post to the handler*, four verbs:
 ///
 /// | Verb | Called by | Does |
 /// |---|---|---|
-/// | `receive` | a post | calls the handler at once, if the state is plain; else the next two |
+/// | `receive` | a post | calls the handler at once, if the state is plain; else one of the next two |
 /// | `route` | a post | passes the notification through the pending deliveries |
-/// | `perform` | a post, a block, an unmuting | calls the handler, converts on the target if a hook asks, and ends a claimed once registration |
+/// | `perform` | a post, a block, an unmuting | converts on the target if a hook asks, calls the handler, and ends a claimed once registration |
 /// | `call` | `perform` | calls the handler, and reports the call to a trace |
 ///
 /// *Who keeps a registration for a running call*, and releases it, if the observer ends meanwhile:
@@ -47,8 +47,8 @@ internal import Synchronization
         static let once: UInt32 = 2
         /// A delivery has claimed the once registration.
         static let claimed: UInt32 = 4
-        /// Every delivery passes through `pending`, or is *routed*, and takes its lock. The bit
-        /// stays, also after the last unmuting.
+        /// Every post passes through `pending`, and takes its lock: the registration is *routed*.
+        /// The bit stays, also after the last unmuting.
         static let routed: UInt32 = 8
         /// The handler is isolated or async, so the target must not be switched.
         static let isolated: UInt32 = 16
@@ -254,7 +254,7 @@ internal import Synchronization
         }
     }
 
-    /// Delivers a notification in any state, by `call`, which also traces.
+    /// Delivers a notification in any state. A call, if any, is traced.
     @inline(never)
     final func receiveInAnyState(
         _ posted: Notification, stored: StoredNotification?, in step: PostStep
@@ -279,9 +279,9 @@ internal import Synchronization
     /// user's conversion. While collecting, an inline call is added to the post.
     final func route(_ posted: Notification, of post: inout Post, in step: PostStep) {
         guard preparesPosts else { return routePrepared(posted, of: &post, in: step) }
-        // The second part prepares the notification. If the answer is another one a moment later,
-        // the hook prepares it in both parts, which is harmless.
-        if step == .collecting, pending?.wouldBeInline == true {
+        // The second part prepares the notification. If `receive` finds that the call is inline
+        // after all, the hook prepares it in both parts, which is harmless.
+        if step == .collecting, pending?.wouldBeInline(in: &post) == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
         guard let notification = prepare(posted) else { return }
@@ -367,8 +367,8 @@ internal import Synchronization
         details?.hooks.contains(where: \.callsReturnLater) ?? false
     }
 
-    /// Performs a pending delivery, with the registration as the hazard pointer, which was
-    /// `previous`.
+    /// Performs a pending delivery, with the registration as the hazard pointer. `previous`: the
+    /// registration that the block called last.
     final func perform(
         _ delivery: DeliveryQueue.Delivery, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
@@ -461,7 +461,7 @@ internal import Synchronization
         // complete end. The result retains this registration.
         let released = isOutside ? (self, []) : center.unlink(self)
         // Most registrations have nothing else to end. No thread waits for such an end: a
-        // `finish()` waits only for registrations with pending deliveries.
+        // `finish()` waits for the ends of registrations with pending deliveries alone.
         if details == nil, pending == nil {
             Events.report(.ended(address))
             return withExtendedLifetime(released) {}

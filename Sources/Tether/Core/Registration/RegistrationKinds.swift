@@ -33,7 +33,8 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     // these fields belong to the removing thread if it closed the state, and otherwise to nobody.
     var token: (any Token)?
     var next: OwnedRegistration?
-    /// The previous registration; itself while the registration is in no list.
+    /// The previous registration; `nil` for the first, and itself while the registration is in no
+    /// list.
     var previous: Unmanaged<OwnedRegistration>?
 
     private init(

@@ -293,4 +293,50 @@ import Testing
         #expect(log.entries == ["first 1", "first 2", "muted 1", "muted 2"])
         withExtendedLifetime((first, muted)) {}
     }
+
+    @Test
+    func `D3 D4 a post that asks its observers is decided as a whole, also if one posts meanwhile`()
+        async
+    {
+        let (center, log) = (center, log)
+        let tokens = [
+            center.observe(.sample, on: .main) { log.add("first: \($0.number)") },
+            center.observe(for: .type(SampleMessage.self), on: .mainAsync) { _ in },
+            center.observe(.sample, on: .main) { log.add("last: \($0.number)") },
+        ]
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                center.post(
+                    name: .sample, object: nil,
+                    userInfo: [
+                        "number": 1, "meanwhile": Meanwhile { center.post(.sample, number: 2) },
+                    ])
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+        #expect(log.entries == ["first: 1", "last: 1", "first: 2", "last: 2"])
+        withExtendedLifetime(tokens) {}
+    }
+}
+
+/// Makes another thread do something while a post converts a notification, before the post asks the
+/// observers behind.
+private final class Meanwhile: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+private struct SampleMessage: BridgedAsyncMessage {
+    typealias Subject = Album
+    static var name: Notification.Name { .sample }
+
+    static func makeMessage(_ notification: Notification) -> Self? {
+        if let meanwhile = notification.userInfo?["meanwhile"] as? Meanwhile {
+            onThreads(meanwhile.body)
+        }
+        return nil
+    }
+
+    static func makeNotification(_ message: Self) -> Notification { Notification(name: .sample) }
 }

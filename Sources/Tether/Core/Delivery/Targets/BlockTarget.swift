@@ -3,8 +3,8 @@ internal import Foundation
 internal import Synchronization
 
 /// The number of deliveries that wait at a place where posts call handlers inline. While there are
-/// any, a post at the place appends, too, so that no post there is handled before an earlier one
-/// (D3).
+/// any, a post that begins at the place appends, too, unless a handler makes it. So no post there is
+/// handled before an earlier one (D3). See `Overtaking`.
 ///
 /// Counted are deliveries, and not blocks: the blocks of an ended observer hold up nothing. Each
 /// observer adds and subtracts under its own lock. A posting thread that knows of an earlier post
@@ -29,7 +29,7 @@ class BlockTarget: @unchecked Sendable {
     enum InlineRule {
         case never
         /// Unless a delivery of the observer is pending, or another delivery waits at the place
-        /// (D3).
+        /// (D3). `PendingDeliveries.isInline` has the exceptions.
         case unlessPending
         /// Also if deliveries are pending (T3).
         case always
@@ -90,8 +90,8 @@ class BlockTarget: @unchecked Sendable {
 
     final var batchingSuffix: String { order == .batch ? ", batching" : "" }
 
-    /// The target for one observer: it may look at the queue again, or keep a run loop open. May
-    /// call the user's code.
+    /// The target for the observer, or an owner's observers, of one call: it may look at the queue
+    /// again, or keep a run loop open. May call the user's code.
     func copyForObserver() -> BlockTarget { self }
 
     /// The target of an observer as a value, which keeps no run loop open. May call the user's

@@ -7,7 +7,7 @@ internal import Synchronization
 /// run: the job's deliveries are then dropped and counted.
 ///
 /// *Thread safety*: threads that post, unmute or switch a target call `schedule(_:)`, and so does
-/// an earlier target after a switch; with no Tether lock held.
+/// the thread of a handler that returns after a switch; with no Tether lock held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. A second run does nothing.
     ///

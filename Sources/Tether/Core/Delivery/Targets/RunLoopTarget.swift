@@ -16,7 +16,7 @@ internal import ObjectiveC
 // Each scheduled block gets a block of the run loop, made as by `RunLoop.perform`, and so a place
 // among the others (D4). If a block runs the run loop again, CoreFoundation begins with later
 // blocks. So each block of the run loop runs the oldest waiting block of the line. Blocks of other
-// lines, which are for other modes, may then come later than their posts.
+// lines, which are for other modes, may then come behind the blocks of later posts.
 
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
@@ -238,8 +238,8 @@ final class ThreadLoop: Sendable {
         }
     }
 
-    /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is
-    /// dropped after the exit.
+    /// Runs a block on the thread, and wakes the thread. Without a loop the block waits; after the
+    /// exit it is dropped.
     fileprivate func schedule(_ block: __owned Block, on line: Line) {
         let isClosed = state.withLock { state in
             if state.isClosed { return true }
