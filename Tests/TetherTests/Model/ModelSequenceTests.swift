@@ -272,6 +272,21 @@ import Testing
         ])
     }
 
+    @Test func `D4 D8 a job whose delivery was dropped makes an earlier one that waits`() {
+        let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
+        expectAgreement([
+            .observe(
+                Observation(
+                    scheduler: 0,
+                    actions: [
+                        .bound(token: 1, to: .oldest(1)), .runOne(scheduler: 0, newest: false),
+                    ])),
+            .observe(Observation(token: 1, scheduler: 0)),
+            post, post,
+            .run(0),
+        ])
+    }
+
     @Test func `D3 D9 a post comes behind what an unmuting delivers during it`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         expectAgreement([

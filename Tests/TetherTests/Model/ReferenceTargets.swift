@@ -147,9 +147,11 @@ final class ReferenceTarget {
             return pending.filter { due in reached.contains { $0 === due } }
         case .serial, .immediate, .loop:
             // The earlier of two posts is handled first, also if its block has begun and waits for
-            // a handler that runs the loop.
-            guard let place = pending.firstIndex(where: { $0 === delivery }) else { return [] }
-            return pending[...place].filter { $0.placeHasCome }
+            // a handler that runs the loop. So it is if the block's own delivery was dropped.
+            return pending.filter { due in
+                due === delivery
+                    || due.placeHasCome && delivery.earlier.contains { $0 === due }
+            }
         }
     }
 

@@ -18,12 +18,14 @@ internal import Synchronization
 ///
 /// - *Late* is a delivery whose own block may run behind the blocks of later posts: its block was
 ///   submitted by a switch or an unmuting, or has begun and waits for the return of a handler. That
-///   handler is the observer's own, or another observer's that runs the run loop. Of the orders,
-///   `serial` alone asks which are late. `PendingDeliveries.isInline` asks with each order.
+///   handler is the observer's own, or another one of the same block, which may run later blocks
+///   inside its call. Of the orders, `serial` alone asks which are late.
+///   `PendingDeliveries.isInline` asks whether any is, also with `batch`.
 /// - On a concurrent target, and on an actor, blocks begin in any order. Whatever follows block n
 ///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
 ///   unless a call begun on an earlier target still runs (D6). None is made before what was on the
-///   target before its post, such as a barrier, unless a bound leaves it without a block (D8).
+///   target before its post, such as a barrier, unless a bound leaves it without a block (D8), or
+///   with batching (D7).
 /// - *One that has no block*: if more deliveries are pending than blocks wait, one of them has
 ///   none.
 ///   Any would do, and the oldest is taken.

@@ -70,7 +70,8 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
                 : OperationQueueTarget(queue, isBatching: batching))
     }
 
-    /// A dispatch queue: one block for each post, and on a concurrent queue for each observer.
+    /// A dispatch queue: one block for each post; with `concurrently: true`, and on a global queue,
+    /// one for each observer of a post.
     ///
     /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` an
     /// observer's deliveries keep posting order on a concurrent queue, and never overlap. Global

@@ -66,7 +66,8 @@ struct Effects: ~Copyable {
         return indices?[target.place]
     }
 
-    /// Carries the work out when the innermost post or block has dealt with a registration.
+    /// Carries the work out after the innermost post or block has called a registration, or left
+    /// the call to a target.
     /// A user's scheduler may wait for the end of the observer, so the hazard pointer is cleared
     /// before. A release needs no clearing: a `deinit` on this thread counts as in the handler.
     mutating func carryOut(afterCallOf registration: RegistrationAddress) {
@@ -80,7 +81,7 @@ struct Effects: ~Copyable {
     ///
     /// The user's code may post in a release, and in the `schedule` of a target that runs a block
     /// at once. Both come last, the releases first. So the blocks of such posts follow the blocks
-    /// here on all targets that run none in `schedule`.
+    /// here, but for targets that may run a block in `schedule`.
     mutating func carryOut() {
         guard let first = first.take() else {
             released = []

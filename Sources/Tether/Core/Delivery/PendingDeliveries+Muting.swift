@@ -12,8 +12,8 @@ internal import Foundation
 // handled first.
 
 extension PendingDeliveries {
-    /// While the observer is muted, keeps a notification in place of the older one, or drops it if
-    /// none is to be kept.
+    /// While the observer is muted, keeps a notification in place of the older kept one. If none is
+    /// to be kept, drops the notification.
     func keep(
         _ notification: Notification, _ targetName: String, in state: inout State,
         _ post: inout Post

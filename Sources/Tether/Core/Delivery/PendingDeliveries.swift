@@ -29,7 +29,8 @@ internal import Synchronization
 /// | `HandlerExecution` | idle; running; awaited |
 ///
 /// The execution is beside the lock, because the return ends a call without the lock. The
-/// *observer* is idle when no delivery is pending, and no block or unmuting is calling the handler.
+/// *observer* is idle when no delivery is pending, no block is calling the handler,
+/// and no unmuting is delivering a kept notification on its own thread.
 /// What waits for that moment is done by `settle`: leaving the target, the end after the sender's
 /// end or by `finish()`, and the release of `idleSignals`. An end also waits for a kept
 /// notification, and that by `finish()` for an async call.
@@ -128,7 +129,8 @@ final class PendingDeliveries: Sendable {
 
     // MARK: The idle observer, for leak checks
 
-    /// Retains an object until the observer is idle. Returns false if it is idle already.
+    /// Retains an object until the observer is idle. Returns false if the observer is idle already,
+    /// or has ended.
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded { return false }
@@ -194,12 +196,14 @@ final class PendingDeliveries: Sendable {
             return false
         case .unlessPending:
             guard state.destination.isCurrent else { return false }
-            // Nothing was pending when the post decided. What is pending has come since, and comes
-            // after the whole post. But a late delivery may be older, and comes first.
+            // No delivery of the observer was pending when the post decided, or began. What is
+            // pending has come since, and comes after the whole post. But a late delivery may be
+            // older, and comes first.
             if step == .calling { return !state.hasLate }
             guard let waiting = state.waitingAtPlace else { return !state.hasPending }
             switch overtaking.answer(at: waiting, in: step) {
-            case .nothingWaits: return !state.hasLate
+            // What is pending at an unmuting is older than the kept notification.
+            case .nothingWaits: return step == .unmuting ? !state.hasPending : !state.hasLate
             case .nested: return !state.hasPending
             case .refused: return false
             }
@@ -362,8 +366,9 @@ final class PendingDeliveries: Sendable {
         return nil
     }
 
-    /// Called before a block calls its first handler. A later block, which that handler runs inside
-    /// its call, may reach this observer first, and must then make the delivery of the number.
+    /// Called before a block calls its first handler. A later block, which a handler of this block
+    /// runs inside its call, may reach this observer first, and then makes the delivery of the
+    /// number first.
     func markLate(_ number: UInt64) { state.withLock { $0.queue.markLate(number) } }
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
@@ -431,8 +436,8 @@ final class PendingDeliveries: Sendable {
                 effects.release(old)
             }
             setTarget(new, in: &state)
-            // A running handler is on the old target. Its return makes no delivery on the new one,
-            // and until then nothing is called inline.
+            // A running handler is on an earlier target. Its return makes no delivery on the new
+            // one, and until then nothing is called inline.
             state.isCallElsewhere = execution.awaitReturnIfRunning()
             moveDeliveries(to: new, in: &state, &moved)
         }

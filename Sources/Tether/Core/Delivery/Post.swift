@@ -7,7 +7,7 @@ enum PostStep {
     /// part decides whether a call may overtake deliveries that wait on its target.
     case collecting
     /// The handlers of the posting thread are called. Overtaking is not asked: the first part has
-    /// decided it, or no observer was routed when the post began.
+    /// decided it, or the observer was not routed when the post began.
     case calling
     /// A post in one part, which decides about overtaking itself: of a foreign center, or to one
     /// observer. An appended delivery is submitted at once.
@@ -85,14 +85,16 @@ enum PostStep {
 }
 
 /// Whether a post, or an unmuting, may be handled on its thread before the deliveries that wait
-/// there (D3). All its observers at a place get the same answer, so that it is handled as a whole
-/// (D4). The answer is forgotten if an observer at another place is asked.
+/// there (D3). Observers at a place, asked one after the other, get the same answer, so that the
+/// post is handled as a whole (D4). The answer is forgotten if an observer at another place is
+/// asked between.
 struct Overtaking {
     enum Answer {
-        /// Nothing waits. What comes from now on is of later posts, and handled later.
+        /// Nothing waits. What comes from now on is handled later, unless it is late; see
+        /// `DeliveryOrder`.
         case nothingWaits
-        /// A handler makes the post, which so belongs to the delivery under way. Only an observer's
-        /// own pending deliveries come first.
+        /// A handler, or other code inside a post or a block, makes the post, which so belongs to
+        /// the delivery under way. Only an observer's own pending deliveries come first.
         case nested
         /// The post waits behind the deliveries.
         case refused
@@ -101,7 +103,7 @@ struct Overtaking {
     private var place: ObjectIdentifier?
     private var answer = Answer.refused
 
-    /// The answer for the place whose waiting deliveries are counted here.
+    /// The answer for the place whose deliveries `waiting` counts.
     mutating func answer(at waiting: WaitingCount, in step: PostStep) -> Answer {
         let asked = ObjectIdentifier(waiting)
         if place != asked {
@@ -119,8 +121,8 @@ struct Overtaking {
     }
 }
 
-/// The number of a post in posting order, among the posts of all centers with a delivery that waits
-/// (D6, D9).
+/// The number of a post in posting order, among those posts, of all centers, of which a delivery
+/// waits (D6, D9).
 struct PostNumber: Comparable, Sendable {
     private let number: UInt64
 

@@ -79,7 +79,8 @@ enum DropReason: Int, Sendable, CaseIterable {
 }
 
 /// The numbers of dropped notifications by reason, beside the deliveries of an observer or the
-/// elements of a sequence, under the same lock. A dictionary would hash a reason under the lock of each post to a muted observer.
+/// elements of a sequence, under the same lock. A dictionary would hash a reason under the lock of
+/// each post to a muted observer.
 struct DropCounts: Sendable, Hashable {
     /// By the raw values of the reasons; empty before the first drop.
     private var counts: [Int] = []

@@ -103,7 +103,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
         return { [weak signal] in if let signal { deliveries.releaseBeforeIdle(signal) } }
     }
 
-    /// Calls `action` when the handler runs on no thread, or at once if to wait would deadlock.
+    /// Calls `action` when no call of the handler is under way, but for the current task's own
+    /// async call; at once if the wait would deadlock.
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
         if !HandlerWait.whenReturned(id, resume: action) { action() }
     }

@@ -64,7 +64,7 @@ internal import Synchronization
     /// number of used slots, for `showTrailingHoles` if a post may read.
     ///
     /// At most eight, so that the walk stays O(1): with a post under way the holes are shown
-    /// again, and each of n removals inside the post would walk over all holes made before.
+    /// again, and the first removal inside each post would walk over all holes made before.
     func hideTrailingHoles() -> Int {
         let before = used
         var used = before

@@ -186,7 +186,8 @@ extension CenterCore {
             // post's garbage (M9).
             let matches = state.registry.matches(
                 name: name, admitsEighthMiss: state.garbage.count < 64, sender: sender)
-            // Made by this post, or hidden by a trace that has ended, perhaps before a fork.
+            // Made by this post, or hidden by a trace that has ended, in a forked process by the
+            // fork.
             if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
                 publishOrHideCache(of: state.registry)
             }

@@ -139,8 +139,8 @@ internal import Synchronization
         }
     }
 
-    /// Removes a bucket without registrations, or for any sender hides it from posts. Removes its
-    /// node, too, if the node has no other bucket with registrations.
+    /// Removes a bucket without registrations; one for any sender stays, hidden from posts. Removes
+    /// its node, too, if the node has no other bucket with registrations.
     private mutating func discard(_ bucket: Bucket) {
         let node = unsafe bucket.node.takeUnretainedValue()
         if let sender = bucket.sender {

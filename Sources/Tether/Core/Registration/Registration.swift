@@ -368,7 +368,7 @@ internal import Synchronization
     }
 
     /// Performs a pending delivery, with the registration as the hazard pointer. `previous`: the
-    /// registration that the block called last.
+    /// registration that the block, or the unmuting, called last.
     final func perform(
         _ delivery: DeliveryQueue.Delivery, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>

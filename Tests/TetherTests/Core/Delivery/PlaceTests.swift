@@ -294,6 +294,7 @@ import Testing
         withExtendedLifetime((first, muted)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test
     func `D3 D4 a post that asks its observers is decided as a whole, also if one posts meanwhile`()
         async

@@ -3,8 +3,9 @@ internal import Foundation
 internal import Synchronization
 
 /// The number of deliveries that wait at a place where posts call handlers inline. While there are
-/// any, a post that begins at the place appends, too, unless a handler makes it. So no post there is
-/// handled before an earlier one (D3). See `Overtaking`.
+/// any, a post that begins at the place appends, too, unless a handler makes it. So no other post
+/// there is handled before an earlier one (D3). See `Overtaking`. Targets that are always inline do
+/// not ask.
 ///
 /// Counted are deliveries, and not blocks: the blocks of an ended observer hold up nothing. Each
 /// observer adds and subtracts under its own lock. A posting thread that knows of an earlier post

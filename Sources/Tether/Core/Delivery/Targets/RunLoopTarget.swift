@@ -238,8 +238,8 @@ final class ThreadLoop: Sendable {
         }
     }
 
-    /// Runs a block on the thread, and wakes the thread. Without a loop the block waits; after the
-    /// exit it is dropped.
+    /// Runs a block on the thread, and wakes the thread. Without a loop the block waits; after
+    /// `stop` or `exit` it is dropped.
     fileprivate func schedule(_ block: __owned Block, on line: Line) {
         let isClosed = state.withLock { state in
             if state.isClosed { return true }

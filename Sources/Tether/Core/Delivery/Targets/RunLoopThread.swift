@@ -52,8 +52,8 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         loop.begin()
         // The block that stops the loop ends only the innermost run, perhaps one inside a handler.
         // Each outer run is stopped once, before it sleeps; `stoppedDepth` is the least depth that
-        // was stopped. A later run of a depth that was stopped is a handler's own, and sleeps: a handler
-        // that runs the loop until a date begins one after the other.
+        // was stopped. A later run of a depth that was stopped is a handler's own, and sleeps: a
+        // handler that runs the loop until a date begins one after the other.
         var depth = 0
         var stoppedDepth = Int.max
         let activities = RunLoopHold.entry | RunLoopHold.beforeWaiting | RunLoopHold.exit
