@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// The rule by which a block finds its deliveries: all of D4 and D7 for one observer.
 ///
-/// A post gives its delivery the next number, and its block the same number. In the table, `n` is
-/// the number of the block that begins, or that is dropped.
+/// A post gives its delivery the next number, and its block the same number. A `Block` has an entry
+/// with a number for each of its observers. Here and in `PendingDeliveries`, *block n* is the
+/// observer's entry with the number n. In the table, block n begins, or is dropped.
 ///
 /// | Order | Block n delivers | Block n, never run, drops |
 /// |---|---|---|
@@ -23,9 +24,9 @@ internal import Synchronization
 ///   `PendingDeliveries.isInline` asks whether any is, also with `batch`.
 /// - On a concurrent target, and on an actor, blocks begin in any order. Whatever follows block n
 ///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
-///   unless a call begun on an earlier target still runs (D6). None is made before what was on the
-///   target before its post, such as a barrier, unless a bound leaves it without a block (D8), or
-///   with batching (D7).
+///   unless a call begun on an earlier target still runs (D6). No delivery is made before work
+///   that was on the target before its post, such as a barrier. There are two exceptions: a
+///   delivery that has no block because of a bound (D8), and batching (D7).
 /// - *One that has no block*: if more deliveries are pending than blocks wait, one of them has
 ///   none.
 ///   Any would do, and the oldest is taken.

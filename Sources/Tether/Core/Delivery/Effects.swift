@@ -66,10 +66,10 @@ struct Effects: ~Copyable {
         return indices?[target.place]
     }
 
-    /// Carries the work out after the innermost post or block has called a registration, or left
-    /// the call to a target.
-    /// A user's scheduler may wait for the end of the observer, so the hazard pointer is cleared
-    /// before. A release needs no clearing: a `deinit` on this thread counts as in the handler.
+    /// Carries the work out while the hazard pointer of the innermost post or block is still the
+    /// registration, whose handler has returned or was not called. A user's scheduler may wait for
+    /// the end of the observer, so the hazard pointer is cleared before. A release needs no
+    /// clearing: a `deinit` on this thread counts as in the handler.
     mutating func carryOut(afterCallOf registration: RegistrationAddress) {
         if first != nil {
             ThreadRecord.clearHazardPointer(after: registration)

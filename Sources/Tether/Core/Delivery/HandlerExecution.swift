@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Whether a block is calling an observer's handler, so that calls of one handler never overlap.
+/// Whether a block is calling an observer's handler, so that two blocks never call it at the same
+/// time. Calls by a post or an unmuting are not recorded.
 ///
 /// *States*: idle; running; running, and the return is awaited. The return of a handler is the hot
 /// path, and should not take the lock of the pending deliveries. So the return ends the call with

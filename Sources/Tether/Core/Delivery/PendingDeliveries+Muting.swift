@@ -94,8 +94,8 @@ extension PendingDeliveries {
         // end of the observer has one, and waits for this lock.
         guard let registration = registration.retained else { return }
         // The claim comes with the unmuting: a kept notification does not use up a once observer
-        // (R7). A drop needs no look at work for the idle observer: whoever has the claim ends the
-        // registration.
+        // (R7). After a drop, `settle` need not be called: the delivery that has the claim ends the
+        // registration anyway.
         if !registration.mayTakeDelivery() {
             drop(delivery, because: .usedUp, in: &state, &effects)
         } else if isInline(state, in: .unmuting, &overtaking) {

@@ -29,13 +29,14 @@ internal import Synchronization
 /// | `HandlerExecution` | idle; running; awaited |
 ///
 /// The execution is beside the lock, because the return ends a call without the lock. The
-/// *observer* is idle when no delivery is pending, no block is calling the handler,
-/// and no unmuting is delivering a kept notification on its own thread.
-/// What waits for that moment is done by `settle`: leaving the target, the end after the sender's
-/// end or by `finish()`, and the release of `idleSignals`. An end also waits for a kept
-/// notification, and that by `finish()` for an async call.
+/// *observer* is idle when no delivery is pending, no block is calling the handler, and no unmuting
+/// is delivering a kept notification on its own thread. What waits for that moment is done by
+/// `settle`: leaving the target, the end after the sender's end or by `finish()`, and the release
+/// of `idleSignals`. An end also waits until no notification is kept. The end by `finish()` waits
+/// for a running async call, too.
 ///
-/// **Calls never overlap.** If a block begins while another block calls the handler (on a
+/// **Calls by blocks never overlap.** Calls that a post or an unmuting makes itself are not
+/// recorded here. If a block begins while another block calls the handler (on a
 /// concurrent queue, or in a run loop inside the handler), the block leaves its number in
 /// `begunMeanwhile`. After the return the first block delivers these numbers, or submits them again
 /// after a switch.
@@ -196,13 +197,15 @@ final class PendingDeliveries: Sendable {
             return false
         case .unlessPending:
             guard state.destination.isCurrent else { return false }
-            // No delivery of the observer was pending when the post decided, or began. What is
-            // pending has come since, and comes after the whole post. But a late delivery may be
-            // older, and comes first.
+            // When the post decided, or began, no delivery of the observer was pending. So what is
+            // pending now belongs to later posts, and comes after this one. Only a late delivery
+            // may be older, and comes first.
             if step == .calling { return !state.hasLate }
             guard let waiting = state.waitingAtPlace else { return !state.hasPending }
             switch overtaking.answer(at: waiting, in: step) {
-            // What is pending at an unmuting is older than the kept notification.
+            // The answer may have been given for another observer at the place, and then the same
+            // holds. At an unmuting, all that is pending is older than the kept notification,
+            // because nothing is appended for a muted observer.
             case .nothingWaits: return step == .unmuting ? !state.hasPending : !state.hasLate
             case .nested: return !state.hasPending
             case .refused: return false
@@ -318,9 +321,9 @@ final class PendingDeliveries: Sendable {
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
         state.publishWaitingCount()
-        // What waits for the idle observer, and found deliveries pending, has not called
-        // `awaitReturnIfRunning`; and blocks in `begunMeanwhile` need this return. So the call
-        // begins as awaited, and its return takes the lock.
+        // Work for the idle observer that found deliveries pending has not asked for this return.
+        // The blocks in `begunMeanwhile` need the return, too. So the call begins as awaited, and
+        // its return takes the lock.
         execution.begin(awaited: state.hasWorkWhenIdle || state.hasBegunMeanwhile)
         return Call(delivery: delivery, turn: turn)
     }

@@ -36,7 +36,7 @@ enum PostStep {
     private var stored: StoredNotification?
     /// Whether the notification was examined for objects that are being deinitialised (X3).
     private var isExamined: Bool
-    /// The number of the post, made for the first delivery.
+    /// The number that the deliveries of this value share, made for the first of them.
     private var number: PostNumber?
 
     init(stored: StoredNotification? = nil) {
@@ -121,8 +121,9 @@ struct Overtaking {
     }
 }
 
-/// The number of a post in posting order, among those posts, of all centers, of which a delivery
-/// waits (D6, D9).
+/// A place in posting order, among the deliveries of all centers (D6, D9). The deliveries that one
+/// `Post` makes share it. A delivery in the second part of a post, or of an unmuting, has a later
+/// one.
 struct PostNumber: Comparable, Sendable {
     private let number: UInt64
 

@@ -63,8 +63,8 @@ internal import Synchronization
     /// Hides the last holes from posts: their slots stay, and count as unused. Returns the old
     /// number of used slots, for `showTrailingHoles` if a post may read.
     ///
-    /// At most eight, so that the walk stays O(1): with a post under way the holes are shown
-    /// again, and the first removal inside each post would walk over all holes made before.
+    /// At most eight: holes that are hidden during a post are shown again. Without a limit the
+    /// first removal inside each post would walk over all of them once more.
     func hideTrailingHoles() -> Int {
         let before = used
         var used = before
@@ -133,7 +133,7 @@ internal import Synchronization
     /// (R4).
     let used = Atomic<Int>(0)
     /// The number of routed registrations in the slots. With any, posts call the slots in two
-    /// parts. Written under the center's lock.
+    /// parts, or a single slot in use with the step `.whole`. Written under the center's lock.
     private let routedCount = Atomic<Int>(0)
     private let slots: UnsafeMutablePointer<Slot>
 

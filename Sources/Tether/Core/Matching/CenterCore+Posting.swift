@@ -186,8 +186,8 @@ extension CenterCore {
             // post's garbage (M9).
             let matches = state.registry.matches(
                 name: name, admitsEighthMiss: state.garbage.count < 64, sender: sender)
-            // Made by this post, or hidden by a trace that has ended, in a forked process by the
-            // fork.
+            // The cache is not published: this post has made it, or a trace hid it, and has ended
+            // since. A fork ends the trace in the new process.
             if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
                 publishOrHideCache(of: state.registry)
             }
@@ -262,8 +262,8 @@ extension CenterCore {
         }
     }
 
-    /// Calls the registrations of a name and of any name, in registration order. Not generic over
-    /// both kinds of matches, which takes 90 instructions more of 390.
+    /// Calls the registrations of a name and of any name, in registration order. A generic function
+    /// for both kinds of matches would take 90 instructions more.
     private static func call(
         _ pair: MatchedPair, with notification: Notification,
         stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>

@@ -8,7 +8,8 @@ internal import Synchronization
 /// possible slots; a name has up to four cached strings. The cache also has names without
 /// observers, so posts of such names are cheap.
 ///
-/// A post that misses, or a name's second observer, makes an entry. Some entries are made on each
+/// An entry is made by a post that misses, and for the second observer of a name: the first makes
+/// the node. Some entries are made on each
 /// eighth miss only: a displacing entry, an entry without observers, and another string of a cached
 /// name. So a million names, each posted once, rarely displace frequent names. An entry is removed
 /// when another displaces it, when its name gets a fifth string and it is the oldest, and with its

@@ -15,6 +15,9 @@ internal import Synchronization
 ///     the object's own deinit       its posts still reach the observers of this sender
 ///     the hook                   -> didEnd: ends the observers of this sender, on each center that has any
 ///
+/// With the Objective-C runtime both calls come after the body of the `deinit`, one after the
+/// other, before the memory is freed.
+///
 /// If a class cannot have the hook, the first post that finds the owner's end ends the observers,
 /// or `purge()` (O10).
 final class ObjectTable: Sendable {
@@ -201,8 +204,8 @@ final class ObjectTable: Sendable {
     // MARK: The end of an owner
 
     /// Called with the address of an object after the release of its last strong reference, before
-    /// its `deinit`. Returns the object's record, retained, if `didEnd` is to be called after the
-    /// `deinit`.
+    /// its `deinit`; with the Objective-C runtime after the body of the `deinit`. Returns the
+    /// object's record, retained, if `didEnd` is to be called after the `deinit`.
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         // SAFETY: the address is an object's; only its identity is used.
         var ending = unsafe beginEnd(of: unsafeBitCast(address, to: ObjectIdentifier.self))
@@ -262,7 +265,8 @@ final class ObjectTable: Sendable {
         }
     }
 
-    /// Called after the return of a sender's deallocating function. The sender's `deinit` may have
+    /// Called after the return of a sender's deallocating function; with the Objective-C runtime
+    /// directly after `willEnd`. The sender's `deinit` may have
     /// been postponed (M5).
     func didEnd(_ context: UnsafeMutableRawPointer) {
         // SAFETY: takes over the reference that `willEnd` retained.

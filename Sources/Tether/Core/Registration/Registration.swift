@@ -13,8 +13,8 @@ internal import Synchronization
 ///
 /// *Posts do not retain it.* A post may find the address of a deallocated registration, whose
 /// memory the center keeps for such posts (Threads/Reclamation.swift). A post sets its hazard
-/// pointer before it asks `state` for the end; the bit `routed` may be read earlier. Before a post
-/// has found the state open, it reads only `id` besides, and it never retains the registration.
+/// pointer before it asks `state` for the end; the bit `routed` may be read earlier. Until a post
+/// has found the state open, it reads `state` and `id` alone, and does not retain the registration.
 ///
 /// *From a post to the handler*, four verbs:
 ///
@@ -77,8 +77,9 @@ internal import Synchronization
     private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
     /// The registration's bucket in the registry, or `nil`. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
-    /// The rank in registration order, never reused; 0 at first, or `endedBeforeAddition`. Written
-    /// once, under the center's lock, before posts find the registration.
+    /// The rank in registration order, never reused: 0 until the registration is added, and
+    /// `endedBeforeAddition` if it ended before. Written once, under the center's lock, before
+    /// posts find the registration.
     final var id: UInt64 = 0
     /// The id of a registration that ended before it could be added, and so is never added.
     static var endedBeforeAddition: UInt64 { .max }

@@ -25,7 +25,8 @@ class RegistrationHook: @unchecked Sendable {
     /// ends a once registration after the call.
     var callsReturnLater: Bool { false }
 
-    /// The work whose registration this is, if it is in no center.
+    /// The owner's work whose registration this is; `nil` for an observer, and for the registration
+    /// of a `WatchedObject`.
     var work: OwnedWork? { nil }
 
     /// Called before `ended`, if the owner's end ends the registration.
@@ -57,6 +58,6 @@ package enum OwnedWork: Sendable {
 }
 
 extension Registration {
-    /// The hook of the registration's work; `nil` for an observer.
+    /// The hook of the registration's work; `nil` for an observer, and for a `WatchedObject`.
     final var workHook: RegistrationHook? { details?.hooks.first { $0.work != nil } }
 }

@@ -86,8 +86,8 @@ final class ThreadLoop: Sendable {
         var linesBeforeStart: [Line] = []
     }
 
-    /// The blocks of the thread in one set of modes. With an observer's target the run loop does
-    /// not exit.
+    /// The blocks of the thread in one set of modes. While an observer has a target of this line,
+    /// `hold` keeps the run loop from exiting.
     /// SAFETY: the variables are protected by the lock of the thread's state.
     final class Line: @unchecked Sendable {
         fileprivate let modes: Set<RunLoop.Mode>
