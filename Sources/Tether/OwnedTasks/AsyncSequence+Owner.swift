@@ -195,7 +195,7 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
         while let element = try await iterator.next(isolation: actor) {
             guard await call(with: element, on: actor) else {
                 // The end of the owner may not have reached the task yet.
-                unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+                OwnedTask.cancelCurrentTask()
                 return
             }
         }

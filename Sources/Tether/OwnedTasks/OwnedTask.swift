@@ -76,7 +76,7 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
 
     /// Called first by the task's closure.
     func begins(on actor: isolated (any Actor)?) {
-        if hasEnded { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
+        if hasEnded { OwnedTask.cancelCurrentTask() }
         begun = Events.report(.work(label, at: registration?.site))
     }
 
@@ -94,6 +94,12 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
     }
 
     // MARK: The end
+
+    /// For a task that finds the end before the end has found the task.
+    static func cancelCurrentTask() {
+        // SAFETY: the task does not leave the closure.
+        unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+    }
 
     private var hasEnded: Bool {
         state.withLock { state in

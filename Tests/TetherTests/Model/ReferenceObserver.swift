@@ -145,17 +145,18 @@ final class ReferenceObserver: Counted {
     ///
     /// D1: on the posting thread. D3: where its target runs, unless a delivery of its own is
     /// pending. D6: a call that runs on an earlier target ends first.
-    private var isCalledByPosts: Bool {
-        guard let target else { return true }
-        return target.isCurrent && pending.isEmpty && call?.isLeft != true
-    }
+    private var isCalledByPosts: Bool { mayBeCalledHere && pending.isEmpty }
 
     /// D3: the same in its turn. Deliveries that have come since the post began are later than the
     /// post, but for those that an unmuting or a switch has put there, or whose block has begun.
     private var isCalledInItsTurn: Bool {
+        mayBeCalledHere && !pending.contains { $0.placeHasCome }
+    }
+
+    /// Without a target nothing is pending.
+    private var mayBeCalledHere: Bool {
         guard let target else { return true }
         return target.isCurrent && call?.isLeft != true
-            && !pending.contains { $0.placeHasCome }
     }
 
     /// D3: whether it waits for its turn in the block of a post, because a delivery of another

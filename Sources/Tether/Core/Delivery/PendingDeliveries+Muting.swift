@@ -7,9 +7,9 @@ internal import Foundation
 // observer is unmuted under its lock, then the blocks are submitted, and then the handlers of the
 // unmuting thread are called. On a queue, a post that comes between is handled after the kept
 // notification, because the delivery of a kept notification is late, or because a later block makes
-// all deliveries up to its own; see `DeliveryOrder`. A post on a target like
-// `.main` is appended behind a late delivery. On the posting thread, another thread's post may be
-// handled first.
+// all deliveries up to its own; see `DeliveryOrder`. A post on a target like `.main` is
+// appended behind a late delivery. On the posting thread, another thread's post may be handled
+// first.
 
 extension PendingDeliveries {
     /// While the observer is muted, keeps a notification in place of the older kept one. If none is

@@ -155,8 +155,8 @@ extension PendingDeliveries {
         @inline(__always)
         var hasBegunMeanwhile: Bool { hasExtras && !extras.begunMeanwhile.isEmpty }
 
-        /// Whether no delivery is pending, and no unmuting is delivering a kept
-        /// notification on its own thread.
+        /// Whether no delivery is pending, and no unmuting is delivering a kept notification on its
+        /// own thread.
         @inline(__always)
         var hasNothingToCall: Bool {
             if hasPending { return false }

@@ -36,10 +36,9 @@ internal import Synchronization
 /// for a running async call, too.
 ///
 /// **Calls by blocks never overlap.** Calls that a post or an unmuting makes itself are not
-/// recorded here. If a block begins while another block calls the handler (on a
-/// concurrent queue, or in a run loop inside the handler), the block leaves its number in
-/// `begunMeanwhile`. After the return the first block delivers these numbers, or submits them again
-/// after a switch.
+/// recorded here. If a block begins while another block calls the handler (on a concurrent queue,
+/// or in a run loop inside the handler), the block leaves its number in `begunMeanwhile`. After the
+/// return the first block delivers these numbers, or submits them again after a switch.
 ///
 /// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the
 /// blocks on the old target find nothing.

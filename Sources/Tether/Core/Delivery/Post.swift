@@ -100,16 +100,14 @@ struct Overtaking {
         case refused
     }
 
-    private var place: ObjectIdentifier?
-    private var answer = Answer.refused
+    private var given: (place: ObjectIdentifier, answer: Answer)?
 
     /// The answer for the place whose deliveries `waiting` counts.
     mutating func answer(at waiting: WaitingCount, in step: PostStep) -> Answer {
-        let asked = ObjectIdentifier(waiting)
-        if place != asked {
-            place = asked
-            answer = Overtaking.answerNow(at: waiting, in: step)
-        }
+        let place = ObjectIdentifier(waiting)
+        if let given, given.place == place { return given.answer }
+        let answer = Overtaking.answerNow(at: waiting, in: step)
+        given = (place, answer)
         return answer
     }
 

@@ -2,9 +2,9 @@ internal import Foundation
 
 /// An event of an observer, a delivery or a center.
 ///
-/// Each event is reported once, where it happens, by `Events.report`. A trace shows the
-/// events of the first three groups, as a `TraceEvent`. Leak checks follow those of the last group,
-/// as a `RegistrationWatch.Change`.
+/// Each event is reported once, where it happens, by `Events.report`. A trace shows the events of
+/// the first three groups, as a `TraceEvent`. Leak checks follow those of the last group, as a
+/// `RegistrationWatch.Change`.
 enum ObserverEvent {
     /// The time of an event in the trace, unique among events.
     typealias Moment = UInt64

@@ -9,12 +9,11 @@ internal import Synchronization
 /// observers, so posts of such names are cheap.
 ///
 /// An entry is made by a post that misses, and for the second observer of a name: the first makes
-/// the node. Some entries are made on each
-/// eighth miss only: a displacing entry, an entry without observers, and another string of a cached
-/// name. So a million names, each posted once, rarely displace frequent names. An entry is removed
-/// when another displaces it, when its name gets a fifth string and it is the oldest, and with its
-/// name's last observer. The node retains its entries. A removed entry is retired like a removed
-/// registration.
+/// the node. Some entries are made on each eighth miss only: a displacing entry, an entry without
+/// observers, and another string of a cached name. So a million names, each posted once, rarely
+/// displace frequent names. An entry is removed when another displaces it, when its name gets a
+/// fifth string and it is the oldest, and with its name's last observer. The node retains its
+/// entries. A removed entry is retired like a removed registration.
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each empty or with an entry
 /// that its node retains; the center's lock protects writes. The center keeps removed entries for

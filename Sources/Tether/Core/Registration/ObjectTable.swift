@@ -266,8 +266,7 @@ final class ObjectTable: Sendable {
     }
 
     /// Called after the return of a sender's deallocating function; with the Objective-C runtime
-    /// directly after `willEnd`. The sender's `deinit` may have
-    /// been postponed (M5).
+    /// directly after `willEnd`. The sender's `deinit` may have been postponed (M5).
     func didEnd(_ context: UnsafeMutableRawPointer) {
         // SAFETY: takes over the reference that `willEnd` retained.
         endSenderWatches(of: unsafe Unmanaged<ObjectRecord>.fromOpaque(context).takeRetainedValue())

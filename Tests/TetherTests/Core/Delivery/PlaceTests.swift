@@ -10,6 +10,16 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
+    /// Runs a body on the main queue, and returns after what the body has put there.
+    private func onMainQueue(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                body()
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+    }
+
     @Test
     func `D2 a cancelled operation of a concurrent queue drops the delivery of its own post`()
         throws
@@ -212,14 +222,11 @@ import Testing
         let (center, log, scheduler) = (center, log, ManualScheduler())
         let moved = center.observe(.sample, on: .main) { _ in log.add("moved") }
         let other = center.observe(.other, on: .main) { _ in log.add("inline") }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.main.async {
-                onThreads({ center.post(.sample) })
-                moved.target = .custom(scheduler)
-                center.post(.other)
-                log.add("posted")
-                DispatchQueue.main.async { continuation.resume() }
-            }
+        await onMainQueue {
+            onThreads({ center.post(.sample) })
+            moved.target = .custom(scheduler)
+            center.post(.other)
+            log.add("posted")
         }
         scheduler.runAll()
         #expect(log.entries == ["inline", "posted", "moved"])
@@ -233,16 +240,13 @@ import Testing
             other.observe(.sample, on: .main) { _ in log.add("other center") },
             center.observe(.other, on: .main) { _ in log.add("inline") },
         ]
-        await withCheckedContinuation { continuation in
-            DispatchQueue.main.async {
-                onThreads({
-                    center.post(.sample)
-                    other.post(.sample)
-                })
-                center.post(.other)
-                log.add("posted")
-                DispatchQueue.main.async { continuation.resume() }
-            }
+        await onMainQueue {
+            onThreads({
+                center.post(.sample)
+                other.post(.sample)
+            })
+            center.post(.other)
+            log.add("posted")
         }
         #expect(log.entries == ["inline", "posted", "later", "other center"])
         withExtendedLifetime(tokens) {}
@@ -261,12 +265,9 @@ import Testing
             center.observe(nil, on: .main) { log.add("any: \($0.name.rawValue)") },
             center.observe(.sample, on: .main) { _ in log.add("last: sample") },
         ]
-        await withCheckedContinuation { continuation in
-            DispatchQueue.main.async {
-                center.post(.sample)
-                log.add("posted")
-                DispatchQueue.main.async { continuation.resume() }
-            }
+        await onMainQueue {
+            center.post(.sample)
+            log.add("posted")
         }
         #expect(
             log.entries == [
@@ -283,12 +284,9 @@ import Testing
             if note.number == 2 { onThreads({ muted.object?.unmute() }) }
         }
         muted.object = center.observe(.sample, on: .main) { log.add("muted \($0.number)") }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.main.async {
-                muted.object?.mute(keepingNewest: true)
-                center.post(.sample, numbers: 1...2)
-                DispatchQueue.main.async { continuation.resume() }
-            }
+        await onMainQueue {
+            muted.object?.mute(keepingNewest: true)
+            center.post(.sample, numbers: 1...2)
         }
         #expect(log.entries == ["first 1", "first 2", "muted 1", "muted 2"])
         withExtendedLifetime((first, muted)) {}
@@ -305,15 +303,12 @@ import Testing
             center.observe(for: .type(SampleMessage.self), on: .mainAsync) { _ in },
             center.observe(.sample, on: .main) { log.add("last: \($0.number)") },
         ]
-        await withCheckedContinuation { continuation in
-            DispatchQueue.main.async {
-                center.post(
-                    name: .sample, object: nil,
-                    userInfo: [
-                        "number": 1, "meanwhile": Meanwhile { center.post(.sample, number: 2) },
-                    ])
-                DispatchQueue.main.async { continuation.resume() }
-            }
+        await onMainQueue {
+            center.post(
+                name: .sample, object: nil,
+                userInfo: [
+                    "number": 1, "meanwhile": Meanwhile { center.post(.sample, number: 2) },
+                ])
         }
         #expect(log.entries == ["first: 1", "last: 1", "first: 2", "last: 2"])
         withExtendedLifetime(tokens) {}
