@@ -40,6 +40,16 @@ extension Smoke {
         expect("R2", "the handler that was waited for", log.all.last, is: "ran")
     }
 
+    /// Optimised code ends a local array after its last use, but not a local object.
+    mutating func localTokens() {
+        let (center, log) = (ObserverCenter(), Log())
+        let token = center.observe(.smoke) { _ in log.add("called") }
+        token.backlog = .newest(1)
+        center.post(name: .smoke, object: nil)
+        center.post(name: .smoke, object: nil)
+        expect("R1", "a token in a local constant", log.all, is: ["called", "called"])
+    }
+
     mutating func owners() {
         let (center, log) = (ObserverCenter(), Log())
         let exact = OwnerLifetime.isExact(for: Ending.self)

@@ -69,6 +69,7 @@ final class Holder<Object: AnyObject> {
         defaultCenter()
         endingSenders()
         stopping()
+        localTokens()
         owners()
         queues()
         bursts()

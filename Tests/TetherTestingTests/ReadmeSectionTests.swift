@@ -4,9 +4,6 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// The sender outlives the test.
-private let model = ReadmeSectionTests.Model()
-
 /// The code of "Proving that nothing leaks" in the README.
 @Suite struct ReadmeSectionTests {
     final class Model: Sendable {}
@@ -27,11 +24,11 @@ private let model = ReadmeSectionTests.Model()
         func clear() { reloads = 0 }
     }
 
-    private let center = ObserverCenter()
-
-    @Test(.verifiesNoLeaks) @MainActor func `a sidebar whose model closed is gone`() {
+    @Test(.verifiesNoLeaks) @MainActor func `a sidebar is gone after its test`() {
+        let center = ObserverCenter()
+        let model = Model()
         let sidebar = track(Sidebar(model: model, center: center))
-        center.post(name: .modelDidClose, object: nil)
-        #expect(sidebar.reloads == 0)
+        center.post(name: .modelDidChange, object: model)
+        #expect(sidebar.reloads == 1)
     }
 }

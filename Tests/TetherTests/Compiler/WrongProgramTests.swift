@@ -667,6 +667,25 @@ import Testing
         Mistake(
             "center.observe(name, owner: index, on: .operationQueue(operations, serial: true)) { _, _ in }",
             "extra argument 'serial' in call"),
+        // A sender without a label, a name with one, and a label that is there twice.
+        Mistake(
+            "center.observe(name, model, owner: index) { index, _ in index.clear() }",
+            "missing argument labels 'from:once:key:"),
+        Mistake(
+            "center.observe(name, model, owner: index) { _, _ in await save() }",
+            "missing argument labels 'from:once:key:"),
+        Mistake(
+            "center.observe(for: .changed, owner: index) { index, _ in index.clear() }",
+            "type 'any Any.Type' has no member 'changed'"),
+        Mistake(
+            "center.observe(for: .changed, owner: index) { _, _ in await save() }",
+            "type 'any Any.Type' has no member 'changed'"),
+        Mistake(
+            "center.observe(name, owner: index, owner: index) { index, _ in index.clear() }",
+            "extra argument 'owner' in call"),
+        Mistake(
+            "center.observe(name, owner: index, owner: index) { _, _ in await save() }",
+            "extra argument 'owner' in call"),
         Mistake("token.mute { }", "renamed to 'muted(keepingNewest:_:)'"),
         Mistake("token.muted(true) { }", "renamed to 'muted(keepingNewest:_:)'"),
         Mistake("center.removeObservers(name)", "renamed to 'removeObservers(named:)'"),

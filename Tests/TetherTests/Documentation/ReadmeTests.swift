@@ -202,11 +202,14 @@ final class ReadmeXCTests: XCTestCase {
         work.suspend()
         center.post(name: .modelDidChange, object: model)
         work.resume()
-        await token.finish()
+        func shutDown() async {
+            await token.finish()
+            await OwnerObservers(of: sidebar).finish()
+            await center.finish()
+        }
+        await shutDown()
         #expect(log.entries == [.modelDidChange])
-        await OwnerObservers(of: sidebar).finish()
         #expect(sidebar.reloads == 1)
-        await center.finish()
         #expect(center.audit().isEmpty)
         withExtendedLifetime(model) {}
     }
@@ -238,7 +241,8 @@ final class ReadmeXCTests: XCTestCase {
             $0.components(separatedBy: "```").first
         }
         let lines = blocks.filter { !$0.contains(".package(") }.flatMap {
-            $0.split(separator: "\n").map { DocumentedCode.withoutSpaces(String($0)) }
+            $0.split(separator: "\n").map(String.init).filter { !DocumentedCode.isImport($0) }
+                .map(DocumentedCode.withoutSpaces)
         }
         #expect(lines.count > 20)
         #expect(lines.filter { !$0.isEmpty && !code.contains($0) } == [])

@@ -67,10 +67,14 @@ struct DocumentedCode: Sendable {
         return words.contains { first.hasPrefix($0) }
     }
 
+    static func isImport(_ line: String) -> Bool {
+        line.hasPrefix("import ") || line.hasPrefix("@testable import ")
+    }
+
     private var first: String { code.first { !$0.isEmpty } ?? "" }
 
     private var code: [String] {
-        lines.filter { !$0.hasPrefix("import ") }
+        lines.filter { !DocumentedCode.isImport($0) }
             .map { $0.replacing("…", with: "").replacing("private let", with: "let") }
     }
 
