@@ -33,7 +33,7 @@ public import Tether
 public final class LeakTracker: Sendable {
     /// The scope of the running test, in this task or on this thread; in a handler, of the test
     /// that registered the observer, even if another test posts. An async handler has none, because
-    /// each call has a task of its own.
+    /// its task is detached, and inherits nothing from the test.
     public static var current: LeakTracker? {
         let running = RegistrationWatch.running
         // The handler of an observer without a scope runs in the scope of its posting thread.

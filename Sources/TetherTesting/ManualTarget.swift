@@ -14,12 +14,11 @@ public import Tether
 /// #expect(sidebar.reloads == 1)
 /// ```
 ///
-/// *Delivery*: the deliveries of all observers on one instance run in the order of posting, as on
-/// any target: see [what Tether promises](/documentation/tether/contract). Pending deliveries are
+/// *Delivery*: a post makes one job, which delivers to all observers on the instance. The jobs run
+/// in the order of posting, as on any target: see [what Tether promises](/documentation/tether/contract). Pending deliveries are
 /// dropped when the instance and its observers are deallocated.
 ///
-/// *Thread safety*: any thread. Threads may run deliveries at the same time; each delivery runs
-/// once.
+/// *Thread safety*: any thread. Threads may run jobs at the same time; each job runs once.
 public final class ManualTarget: DeliveryScheduler {
     /// A slice, whose first element is removed without moving the others.
     private let jobs = Locked<ArraySlice<@Sendable () -> Void>>([])
@@ -30,11 +29,12 @@ public final class ManualTarget: DeliveryScheduler {
     /// The target to pass as `on:`.
     public var target: DeliveryTarget { .custom(self) }
 
-    /// Whether deliveries are pending. A delivery counts until it is run, even if its observer was
+    /// Whether jobs are pending. A job counts until it is run, even if its observers were
     /// cancelled.
     public var isPending: Bool { jobs.withLock { !$0.isEmpty } }
 
-    /// Runs the next delivery, and returns whether a delivery was pending.
+    /// Runs the next job: the deliveries of one post to all observers on this target. Returns
+    /// `false` if no job was pending.
     @discardableResult
     public func runOne() -> Bool {
         guard let job = jobs.withLock({ $0.popFirst() }) else { return false }
@@ -42,10 +42,10 @@ public final class ManualTarget: DeliveryScheduler {
         return true
     }
 
-    /// Runs deliveries until none is pending, including deliveries of posts by the handlers.
-    /// - Parameter limit: The greatest number of deliveries, which ends the run if a handler posts
-    ///   to itself.
-    /// - Returns: The number of deliveries.
+    /// Runs jobs until none is pending, including those of posts by the handlers.
+    /// - Parameter limit: The greatest number of jobs, which ends the run if a handler posts to
+    ///   itself.
+    /// - Returns: The number of jobs.
     @discardableResult
     public func runAll(limit: Int = 10_000) -> Int {
         var count = 0

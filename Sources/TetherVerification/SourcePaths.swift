@@ -38,14 +38,17 @@ enum SourcePaths {
         guard parts.count >= 2, let module = parts.first, let name = parts.last else { return nil }
         let files = FileManager.default.enumerator(
             at: root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
-        var found: [String] = []
+        var found: [URL] = []
         while let file = files?.nextObject() as? URL {
-            // The folder of a module usually has the module's name; in a project the names may
-            // differ.
-            if file.lastPathComponent == name { found.append(file.path) }
+            if file.lastPathComponent == name { found.append(file) }
         }
-        let inModule = found.filter { $0.split(separator: "/").contains(module) }
+        // The folder of a module usually has the module's name; in a project the names may differ.
+        // The root, too, may have the module's name, and is no folder of a module.
+        let depth = root.pathComponents.count
+        let inModule = found.filter { file in
+            file.pathComponents.dropFirst(depth).contains { $0 == module }
+        }
         let candidates = inModule.isEmpty ? found : inModule
-        return candidates.count == 1 ? candidates.first : nil
+        return candidates.count == 1 ? candidates[0].path : nil
     }
 }

@@ -58,7 +58,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         package let work: OwnedWork?
     }
 
-    /// The rows, in registration order.
+    /// The rows: of one center in registration order, of an owner in the order of attachment, and of
+    /// the process center after center, with the work of owners at the end.
     public let rows: [Row]
 
     /// The position of the first row.
@@ -81,7 +82,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// The posting queues of the center with pending posts.
     public let waitingPosts: [WaitingPosts]
 
-    /// The number of enqueued posts that were dropped at the end of a queue or a thread.
+    /// The number of enqueued posts that were dropped because their thread had exited.
     public let droppedPosts: Int
 
     init(_ registrations: [Unowned<Registration>], ledgers: [PostingLedger] = []) {
@@ -224,7 +225,7 @@ extension Audit: CustomStringConvertible {
         }
         let dropped =
             droppedPosts > 0
-            ? ["dropped with their queue or thread: \(counted(droppedPosts, "post"))"] : []
+            ? ["dropped with their thread: \(counted(droppedPosts, "post"))"] : []
         return ((isEmpty ? ["no observers"] : table + [counts]) + waiting + dropped)
             .joined(separator: "\n")
     }

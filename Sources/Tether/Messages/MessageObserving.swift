@@ -264,7 +264,7 @@ extension ObserverCenter {
     }
 
     /// Adds an observer of async messages, as in Foundation; see
-    /// `observe(of:for:once:key:fileID:line:_:)`.
+    /// `observe(of:for:once:key:backlog:fileID:line:_:)`.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),

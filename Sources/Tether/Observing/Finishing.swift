@@ -34,7 +34,7 @@ private struct Finishing {
         var result = NotificationObserver.WaitResult.finished
         for reference in references {
             let hasEnded = HandlerWait.wait(for: reference.registrationAddress) {
-                reference.hasEnded
+                reference.isClosed
             }
             if !hasEnded { result = .wouldDeadlock }
         }
@@ -75,7 +75,7 @@ private struct Finishing {
     private static func end(of reference: Unowned<Registration>) async -> Bool {
         await withCheckedContinuation { continuation in
             let canEnd = HandlerWait.whenReturned(
-                reference.registrationAddress, hasEnded: { reference.hasEnded },
+                reference.registrationAddress, hasEnded: { reference.isClosed },
                 resume: { continuation.resume(returning: true) })
             if !canEnd { continuation.resume(returning: false) }
         }
@@ -84,7 +84,7 @@ private struct Finishing {
 
 extension Unowned where Object: Registration {
     /// Whether the registration's end has begun. Retains nothing, so a lock may be held.
-    fileprivate var hasEnded: Bool {
+    fileprivate var isClosed: Bool {
         // SAFETY: the reference keeps the memory, whose state stays.
         unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded }
     }

@@ -18,8 +18,8 @@ internal import Synchronization
 /// them. A token in a property is replaced by assignment, `token = center.observe(…)`, or in one
 /// step with `key:`.
 ///
-/// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` waits. A token can be
-/// stored as `NSObjectProtocol`.
+/// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` and `finish()` wait. A
+/// token can be stored as `NSObjectProtocol`.
 @safe public final class NotificationObserver: NSObject, NotifyingRegistration, @unchecked Sendable
 {
     /// The registration; `nil` in a refused observer. Written once, before the object is shared.
@@ -122,8 +122,9 @@ internal import Synchronization
     /// Where the handler runs. Setting the target switches a live observer.
     ///
     /// Pending deliveries move to the new target in order, and a running call finishes first. A
-    /// switch to `.postingThread` takes effect when no delivery is pending; until then posts join
-    /// the old target. The setter runs no handler. An ended observer's target is `.postingThread`.
+    /// switch to `.postingThread` takes effect when no delivery is pending and no call runs on the
+    /// old target; until then posts join the old target. The setter runs no handler. An ended
+    /// observer's target is `.postingThread`.
     ///
     /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, the
     /// observer of an async sequence, and the token of an owner's task, loop or closure. Setting a
@@ -148,10 +149,10 @@ internal import Synchronization
     /// How many deliveries may wait for the observer on the target. The default is no limit.
     ///
     /// Setting a limit drops the deliveries beyond the limit at once, counted in the audit. A
-    /// `once` observer is not affected, because the first delivery is the only delivery, unless it
-    /// takes messages, which are made of notifications on the target. An ended
-    /// observer's backlog is `.unbounded`. Complexity: O(1), plus O(p) if some of p pending
-    /// deliveries are dropped.
+    /// `once` observer has one delivery, so no limit drops it. The exception is an observer of
+    /// main-actor messages: several notifications may wait to be converted, and the limit counts
+    /// them. An ended observer's backlog is `.unbounded`. Complexity: O(1), plus O(p) if some of p
+    /// pending deliveries are dropped.
     public var backlog: BufferingPolicy {
         get { live?.pending?.backlog ?? .unbounded }
         set { live?.makePendingIfNeeded().setBacklog(newValue) }

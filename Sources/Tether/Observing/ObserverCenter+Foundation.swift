@@ -37,8 +37,8 @@ extension ObserverCenter {
     public func addObserver(
         _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
     ) {
-        let site = CallSite(
-            #fileID, #line, call: "ObserverCenter.addObserver(_:selector:name:object:)")
+        let site = CallSite.unknown(
+            call: "ObserverCenter.addObserver(_:selector:name:object:)")
         guard case .object(let observer) = Unwrapped(observer) else {
             site.refuse(
                 "the observer, of \(type(of: observer)), is no object; use connect(_:to:of:).")
@@ -119,7 +119,9 @@ extension ObserverCenter {
         forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
         using block: @escaping @Sendable (Notification) -> Void
     ) -> any NSObjectProtocol {
-        addObserver(forName: name, object: object, queue: queue, fileID: "", line: 0, using: block)
+        addObserver(
+            forName: name, object: object, queue: queue, fileID: "unknown", line: 0,
+            using: block)
             as NotificationObserver
     }
 }

@@ -95,7 +95,14 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         name: Notification.Name?, sender: AnyObject?,
         handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
-        let site = CallSite(#fileID, #line, call: "ObserverCenter.register(name:sender:handler:)")
+        let site = CallSite.unknown(call: "ObserverCenter.register(name:sender:handler:)")
+        return register(name: name, sender: sender, at: site, handler)
+    }
+
+    func register(
+        name: Notification.Name?, sender: AnyObject?, at site: CallSite,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
         let sender = sender.map { SenderFilter.given($0, at: site) } ?? .any
         return observe(
             ObservationRequest(name: name, sender: sender, target: .postingThread, site: site),

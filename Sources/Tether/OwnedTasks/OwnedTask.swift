@@ -4,7 +4,8 @@
 /// may return before its creator knows the task:
 ///
 ///     starting ──▶ running: the task is known ──▶ returned
-///         └──────────────┴──▶ ended: by the owner or a token; the task is cancelled ──▶ returned
+///         ├──────────────┴──▶ ended: by the owner or a token; the task is cancelled ──▶ returned
+///         └──▶ returned: the operation was faster than its creator
 ///
 /// The owner's list retains the registration until the end, and the registration this hook. The
 /// task retains this hook until the return. The run, a call under way (`AsyncRun`), retains the
@@ -54,8 +55,9 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
 
     // MARK: The task
 
-    /// Starts the task, as if its actor did. `make` makes a task whose closure is isolated to the
-    /// actor, calls `begins(on:)`, and calls `returns()` when the operation has returned.
+    /// Calls `make` as if on `actor`, without waiting for the actor. The task that `make` makes is
+    /// isolated to the actor, and enqueued there at once. Its closure calls `begins(on:)` first, and
+    /// `returns()` when the operation has returned.
     func start<Success, Failure>(
         on actor: (any Actor)?,
         _ make: @escaping (isolated (any Actor)?) -> Task<Success, Failure>

@@ -18,7 +18,8 @@ struct PostingBacklog {
     }
 
     /// A sender for coalescing. Absent senders are equal to each other. A value that is not
-    /// `Hashable`, or not equal to itself, equals no other sender.
+    /// `Hashable`, or not equal to itself, equals no other sender. Neither does an object that was
+    /// being deinitialised, and is not kept.
     fileprivate enum Sender: Hashable {
         case none
         case key(SenderKey)
@@ -57,11 +58,14 @@ struct PostingBacklog {
     // MARK: Enqueueing
 
     /// Adds a notification at the back of a line; true if the line was empty.
-    mutating func append(_ notification: Notification, style: Style, modes: Set<RunLoop.Mode>)
-        -> Bool
-    {
+    ///
+    /// `hasLostSender`: the notification is without its object, which is being deinitialised (X3).
+    mutating func append(
+        _ notification: Notification, style: Style, modes: Set<RunLoop.Mode>,
+        hasLostSender: Bool = false
+    ) -> Bool {
         let line = Line(style: style, modes: modes)
-        let sender = sender(of: notification)
+        let sender = hasLostSender ? .unique(nextNumber) : sender(of: notification)
         entries[nextNumber] = Entry(notification: notification, sender: sender, line: line)
         numbersBySender[notification.name, default: [:]][sender, default: []].insert(nextNumber)
         lines[line, default: []].insert(nextNumber)

@@ -115,6 +115,8 @@ public final class PostingQueue: Sendable {
     /// There `.asap` means as soon as the queue is free, and `.whenIdle` one turn later, behind the
     /// blocks then on the queue. Modes are without meaning, and `.now` posts on the calling thread.
     /// The center is retained.
+    ///
+    /// Give a serial queue. On a concurrent queue, posts may overlap and overtake each other.
     public convenience init(notificationCenter center: ObserverCenter, queue: DispatchQueue) {
         self.init(center, on: .queue(queue), "dispatch queue \(queue.label)")
     }
@@ -164,9 +166,9 @@ public final class PostingQueue: Sendable {
     /// Enqueues a notification.
     ///
     /// First the call removes the notifications to coalesce with, of every style. `.now` then posts
-    /// on the calling thread, unless the thread's run loop is running in a mode that is not listed.
-    /// A notification whose object is being deinitialised is enqueued without the object, and
-    /// replaces none on that sender.
+    /// on the calling thread. On the queue's own thread it posts nothing while the run loop there
+    /// runs in a mode that is not listed. A notification whose object is being deinitialised is
+    /// enqueued without the object. It replaces none on that sender, and is replaced by none.
     ///
     /// Complexity: O(1) amortised, at any backlog; O(waiting names) to coalesce on the sender
     /// alone.
@@ -189,6 +191,7 @@ public final class PostingQueue: Sendable {
             )
         }
         let kept = postingStyle == .now ? notification : notification.withoutEndingObject
+        let hasLostSender = notification.object != nil && kept.object == nil
         var needsWaking = false
         // After the exit of the queue's thread, another thread may have the record of that thread.
         var isClosed = false
@@ -197,7 +200,8 @@ public final class PostingQueue: Sendable {
             let removed = state.backlog.removeAll(matching: notification, on: coalesceMask)
             if state.isClosed, postingStyle != .now { center.core.ledger.countDroppedPosts(1) }
             if state.isClosed || postingStyle == .now { return removed }
-            needsWaking = state.backlog.append(kept, style: postingStyle, modes: modes)
+            needsWaking = state.backlog.append(
+                kept, style: postingStyle, modes: modes, hasLostSender: hasLostSender)
             if needsWaking { addHold(&state, in: modes) }
             return removed
         }
@@ -229,8 +233,8 @@ public final class PostingQueue: Sendable {
     /// sender value that cannot be compared equals no other sender, so a search by such a sender
     /// finds nothing.
     ///
-    /// Complexity: O(removed); with an empty mask O(waiting notifications of the same name and
-    /// sender).
+    /// Complexity: O(removed), plus O(waiting names) on the sender alone; with an empty mask
+    /// O(waiting notifications of the same name and sender).
     /// - Parameters:
     ///   - notification: The notification to compare with, enqueued or not.
     ///   - coalesceMask: The parts that must be the same; empty for every part.
@@ -310,9 +314,9 @@ public final class PostingQueue: Sendable {
         for modes in state.backlog.modes { addHold(&state, in: modes) }
     }
 
-    /// Removes the observer on the loop's thread, or has that thread do so. A call that has begun
-    /// keeps its closure, but CoreFoundation does not: a removal by another thread could release
-    /// the closure just before the call begins. A run with nothing else to wait for ends.
+    /// Removes the observer on the loop's thread, or has that thread do so. Another thread must not:
+    /// CoreFoundation does not retain the closure between choosing the observer and calling it, so
+    /// the closure could be released just before the call.
     private func removeHold(_ state: inout State) {
         guard case .loop(let loop, let thread) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {
@@ -328,6 +332,7 @@ public final class PostingQueue: Sendable {
                 }
             }
         }
+        // A woken run that has nothing else to wait for ends.
         CFRunLoopWakeUp(loop)
     }
 

@@ -153,8 +153,9 @@ internal import Synchronization
         for consumer in consumers { unsafe consumer.continuation.resume(returning: nil) }
     }
 
-    /// The end of the sender or the center leaves earlier notifications in the buffer. The end of
-    /// the owner, of the iteration, or a removal releases the notifications.
+    /// The end of the sender or the center, and `finish()`, leave earlier notifications in the
+    /// buffer, unless the owner has ended, too. The end of the owner, of the iteration, or a removal
+    /// releases the notifications.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
         if registration.keepsBuffer, !hasOwnerEnded {

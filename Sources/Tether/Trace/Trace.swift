@@ -20,7 +20,7 @@ public enum Trace {
         /// reached.
         public let notWritten: Int
         /// Both numbers in words.
-        public var description: String { "\(written) events, \(notWritten) not written" }
+        public var description: String { "\(written) lines written, \(notWritten) not written" }
     }
 
     /// The reason why no trace was started, and the remedy.

@@ -6,9 +6,9 @@
 struct ClosureContext: Sendable {
     /// The captures up to the first one of unknown size, behind which the places are unknown.
     private var captures: [Capture] = []
-    /// Whether the context is the box of a variable, the closure's only capture. A closure with one
-    /// reference has no context of its own. The context of an optional constant looks the same, and
-    /// counts as a box.
+    /// Whether the context has exactly one reference, and so is the box of a variable. A closure that
+    /// captures one constant reference has the captured object as its context, and no context of
+    /// its own. An optional constant gets such a context, too, and is taken for a box.
     let isVariable: Bool
 
     /// The number of bytes to read from a context.
@@ -20,8 +20,9 @@ struct ClosureContext: Sendable {
             let count = Memory.load(UInt32.self, at: address), count < 1024,
             let bindings = Memory.load(UInt32.self, at: address &+ 8), bindings < 64
         else { return nil }
-        // Behind the object's header stands the metadata of generic parameters. No offset is given
-        // for a layout known only at run time, as for values of libraries that may change.
+        // Behind the object's header stands the metadata of generic parameters. `offset` is 0 for a
+        // layout known only at run time, as for values of libraries that may change. Then the
+        // captures follow the header of 16 bytes.
         var end = max(offset, 16) + 8 * Int(bindings)
         for index in 0..<UInt(count) {
             guard let name = MangledName(at: Memory.relative(at: address &+ 12 &+ 4 * index)) else {

@@ -165,7 +165,8 @@ final class ObjectGraph {
     }
 
     private func path(to end: Int, in steps: [(edge: Edge, from: Int?)]) -> ReferencePath {
-        func outer(_ place: Int, behind visitBox: (Int) -> Void = { _ in }) -> Int? {
+        /// The step before a step, without the boxes in between, which are visited.
+        func previousStep(of place: Int, skipping visitBox: (Int) -> Void = { _ in }) -> Int? {
             var position = steps[place].from
             while let box = position, nodes[steps[box].edge.node].boxed != nil {
                 visitBox(box)
@@ -175,11 +176,13 @@ final class ObjectGraph {
         }
         // The steps without the boxes, from the end.
         var places = [end]
-        while let place = outer(places[places.count - 1]) { places.append(place) }
+        while let place = previousStep(of: places[places.count - 1]) { places.append(place) }
 
         func step(_ place: Int) -> ReferencePath.Step {
             var reference = steps[place].edge.reference
-            _ = outer(place) { reference = reference.inside(steps[$0].edge.reference.label) }
+            _ = previousStep(of: place) {
+                reference = reference.inside(steps[$0].edge.reference.label)
+            }
             let node = nodes[steps[place].edge.node]
             // The last object may not have been copied yet.
             let type =

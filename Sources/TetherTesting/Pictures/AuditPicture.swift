@@ -130,7 +130,7 @@ extension Audit {
     }
 
     /// For each row a line for the name, one for the sender, if any, and one for the center, if
-    /// there are several; none for a task, which observes nothing.
+    /// there are several; none for the work of an owner, which observes nothing.
     private var subjects: [[String]] {
         var senders = Instances()
         let isOneCenter = isOneCenter

@@ -136,7 +136,7 @@ import Testing
             center.audit().description == """
                 no observers
                 waiting on dispatch queue suspended: 2 as soon as possible, 1 when idle
-                dropped with their queue or thread: 1 post
+                dropped with their thread: 1 post
                 """)
         let parsed = try JSONSerialization.jsonObject(with: Data(center.audit().json().utf8))
         let document = try #require(parsed as? [String: Any])

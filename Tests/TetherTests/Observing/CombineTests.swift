@@ -20,6 +20,19 @@ import Tether
         #expect(center.audit().isEmpty)
     }
 
+    @Test func `X3 a publisher leaves out an object that is being deinitialised`() {
+        final class Model: Sendable {
+            let center: ObserverCenter
+            init(_ center: ObserverCenter) { self.center = center }
+            deinit { center.post(name: .sample, object: self) }
+        }
+        let (center, log) = (ObserverCenter(), Log<Bool>())
+        let subscription = center.publisher(for: .sample).sink { log.add($0.object == nil) }
+        _ = Model(center)
+        #expect(log.entries == [true])
+        subscription.cancel()
+    }
+
     @Test func `R1 a token is stored among subscriptions, and ends with them`() {
         let (center, log) = (ObserverCenter(), Log<Int>())
         var subscriptions: Set<AnyCancellable> = []

@@ -8,7 +8,7 @@ final class PostingLedger: Sendable {
     private let queues = Locked<[ObjectIdentifier: @Sendable () -> Waiting?]>([:])
     private let dropped = Atomic<Int>(0)
 
-    /// The number of posts dropped at the end of their queue or thread.
+    /// The number of posts dropped because their thread had exited.
     var droppedPosts: Int { dropped.load(ordering: .relaxed) }
 
     func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }

@@ -27,6 +27,9 @@ package struct CallSite: Sendable {
         self.call = call
     }
 
+    /// A call that does not know the line of its caller, because its parameters are Foundation's.
+    static func unknown(call: StaticString) -> CallSite { CallSite("unknown", 0, call: call) }
+
     var registrationSite: RegistrationSite { RegistrationSite(file: file, line: line) }
 
     /// Stops the program with the place of the call, and not of this line.
