@@ -19,7 +19,7 @@ citations() {
         fi
     done
     echo "$count lines of the contract were looked for."
-    # A test of many lines says little about each. A name is behind `func`, or on a line of its own.
+    # A test that cites many lines of the contract says little about each. A name is behind `func`, or on a line of its own.
     if grep -rnE --include='*.swift' '^( *(@Test.* )?(private )?func| +) *`([A-Z][0-9]+ ){4}' Tests; then
         echo 'These tests cite more than three lines.'
         missing=1

@@ -75,8 +75,8 @@ leak_sanitizer() {
     done
 }
 
-# The code that the tests execute, without races, storms and models, which execute code by chance. Threads share the counters.
-# A program with more rights than its user cannot write them.
+# The code that the tests execute, without races, storms and models, which execute code by chance, and without programs with
+# more rights than their user, which cannot write the file of the counters. The counters are atomic, because threads share them.
 coverage() {
     local folder=$build/coverage
     limited swift test --enable-code-coverage --scratch-path "$folder" --skip Race --skip Storm --skip ModelTests \

@@ -123,7 +123,8 @@ extension KeptOwner {
     /// which removes each owner that no handler of a remaining owner captures. What remains is on a
     /// circle, or behind one.
     private static func behindCircles(_ captures: [UInt: [Holder]]) -> Set<UInt> {
-        var (captured, counts) = ([UInt: [UInt]](), captures.mapValues(\.count))
+        var captured: [UInt: [UInt]] = [:]
+        var counts = captures.mapValues(\.count)
         for (end, holders) in captures {
             for holder in holders {
                 captured[holder.candidate.owner.address, default: []].append(end)

@@ -117,7 +117,7 @@ import TetherVerification
             early.add(track(Owner()))
             late.add(track(Owner()))
             Thread.detachNewThread {
-                // By then the check waits.
+                // Usually the check waits by then. Otherwise the test passes without its case.
                 Thread.sleep(forTimeInterval: 0.1)
                 early.drop()
             }

@@ -46,8 +46,13 @@ final class NotificationRecorderXCTests: XCTestCase {
         let changes = NotificationRecorder(center, .modelDidChange)
         let isInside = expectation(description: "inside")
         let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
-            center.postSoon(.modelDidChange)
+            // Fires in the nested run.
+            let inner = Timer(fire: Date(), interval: 0, repeats: false) { _ in
+                center.post(name: .modelDidChange, object: nil)
+            }
+            RunLoop.current.add(inner, forMode: .default)
             XCTAssertEqual(CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.2, false), .timedOut)
+            XCTAssertEqual(changes.count, 1)
             isInside.fulfill()
         }
         RunLoop.current.add(timer, forMode: .default)

@@ -78,7 +78,8 @@ static inline void tether_set_held_lock_ranks(uint32_t ranks) { tether_lock_rank
 /// record.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
 
-/// Whether the calling thread's destructors have begun. A record set from then on may stay.
+/// Whether a record of the calling thread has ended, as at the thread's exit. A record set from then
+/// on may stay.
 bool tether_thread_is_exiting(void);
 bool tether_is_main_thread(void);
 

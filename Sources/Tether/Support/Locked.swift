@@ -5,7 +5,7 @@ internal import Synchronization
 /// A value under a lock: a `Mutex` for short critical sections that many threads want.
 ///
 /// On Linux a `Mutex` is a futex with priority inheritance. The kernel passes the futex to the
-/// longest waiting thread, so with more threads than cores each thread sleeps before each critical
+/// waiting thread of the highest priority that waits longest, so with more threads than cores each thread sleeps before each critical
 /// section. A thread therefore yields at a taken lock and tries again. After 40 tries the thread
 /// waits in the kernel. Otherwise high-priority threads could starve the holder.
 ///
@@ -95,7 +95,8 @@ private let mostTries = 40
 /// The ranks of locks, in the order in which a thread may take them. A thread holds at most one
 /// lock of each rank.
 ///
-/// Debug builds check at every lock and every call of user code, so a mistake ends its first test.
+/// Debug builds check at every lock, before each handler and conversion, before each end of an
+/// observer, and before blocks are submitted and values released. So a mistake ends its first test.
 /// Release builds have no ranks.
 package enum LockRank: UInt32, Sendable {
     /// The table of foreign centers, and the count of open leak checks.
@@ -123,7 +124,7 @@ package enum LockRank: UInt32, Sendable {
     func leave() { tether_set_held_lock_ranks(tether_held_lock_ranks() & ~rawValue) }
     #endif
 
-    /// Called before user code is called, and before a user's value is released.
+    /// Called before code of the user's may run: a handler, a scheduler, a `deinit`.
     @inline(__always)
     static func checkNoneIsHeld() {
         #if DEBUG

@@ -44,7 +44,7 @@ enum HandlerWait {
         for registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true }
     ) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
-        let own = [ThreadRecord.current] + ownRun
+        let own = [ThreadRecord.current] + ownRuns
         let canEnd = add(
             Waiter(registration: registration, own: own, hasEnded: hasEnded) { semaphore.signal() })
         if canEnd { semaphore.wait() }
@@ -52,14 +52,14 @@ enum HandlerWait {
     }
 
     /// Calls `resume` when `hasEnded` is true and no handler of the registration runs, except the
-    /// async handler of the current task. False, without a call, if the wait would close a cycle.
+    /// async calls that the current task is in. False, without a call, if the wait would close a cycle.
     static func whenReturned(
         _ registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true },
         resume: @escaping @Sendable () -> Void
     ) -> Bool {
         add(
             Waiter(
-                registration: registration, own: ownRun, hasEnded: hasEnded, resume: resume))
+                registration: registration, own: ownRuns, hasEnded: hasEnded, resume: resume))
     }
 
     /// Called after a handler's return and after a registration's end, if `tether_is_awaited`.
@@ -67,9 +67,9 @@ enum HandlerWait {
     static func resumeWaiters(_ registration: RegistrationAddress) {
         let resumed = waiters.withLock { waiters -> [Waiter] in
             guard let waiting = waiters[registration] else { return [] }
-            // Each is read once: handlers may return meanwhile, and each waiter must be in exactly
-            // one of the two lists. In this order, as in `add`. Other threads fence themselves,
-            // because there is a waiter; see `EpochGuard.attend`.
+            // The ends and the runners are read once, ends first as in `add`: handlers may return
+            // meanwhile, and each waiter must be in exactly one of the two lists. Other threads
+            // fence themselves, because there is a waiter; see `EpochGuard.attend`.
             let haveEnded = waiting.map { $0.hasEnded() }
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             let runners = runners(of: registration)
@@ -100,7 +100,7 @@ enum HandlerWait {
         !runners(of: registration).isEmpty
     }
 
-    private static var ownRun: [Runner] { AsyncRun.allCurrent }
+    private static var ownRuns: [Runner] { AsyncRun.allCurrent }
 
     private static func runners(of registration: RegistrationAddress) -> [Runner] {
         // Threads first, because an async call begins before its thread clears the hazard pointer.
@@ -140,7 +140,8 @@ enum HandlerWait {
         _ waiter: Waiter, _ awaited: [Runner], _ waiters: [RegistrationAddress: [Waiter]]
     ) -> Bool {
         guard !waiter.own.isEmpty else { return false }
-        var (pending, seen) = (awaited, Set<ObjectIdentifier>())
+        var pending = awaited
+        var seen: Set<ObjectIdentifier> = []
         while let runner = pending.popLast() {
             if waiter.isInside(runner) { return true }
             guard seen.insert(ObjectIdentifier(runner)).inserted else { continue }

@@ -18,16 +18,17 @@ internal import Synchronization
 //
 // # Hazard pointers
 //
-// The captures of a handler do not wait for posts to other observers (R8). So a guard also has a
-// *hazard pointer*: the registration that the post is calling.
+// The captures of a handler do not wait for posts that are not calling the handler (R8). So a guard
+// also has a *hazard pointer*: the registration that the post is calling.
 //
 //     post                                    cancel()
 //     sets the hazard pointer                 closes the registration's state
 //     reads the state: calls, or skips        reads the hazard pointers: releases, or leaves it to the post
 //
 // At least one side sees the other's write. A registration that a post is calling stays in the
-// garbage as a whole. The post releases the registration at its end, because the post's epoch is
-// not later than the garbage. Later posts have a later epoch, and do not read the garbage.
+// garbage as a whole, with its captures, until the end of that post (M9), on that post's thread. The
+// post finds the garbage: it has the post's epoch or a later one. Later posts have a later epoch,
+// and do not look for it.
 //
 // # Guards
 //
@@ -42,9 +43,11 @@ internal import Synchronization
 // Each side of both schemes needs a full fence between its store and its load (store buffering). In
 // epochs both accesses at a post's beginning are sequentially consistent. A post's end is ordered
 // before its look for garbage by the fence in `retire`. For hazard pointers a post has a compiler
-// barrier only, and the removing thread fences all threads (Linux: `membarrier`). On ARM64 a
-// sequentially consistent store and load keep their order at no cost. Elsewhere posts fence. While
-// a thread waits for handlers, all posts fence; see `attend`.
+// barrier only, and the removing thread fences all threads (Linux: `membarrier`). On a system
+// without such a fence, posts fence. On ARM64 neither is needed: a sequentially consistent store and
+// load keep their order at no cost. While a thread waits for handlers, all posts fence; see
+// `attend`.
+//
 // Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.
 //
 // # Cost
@@ -278,8 +281,8 @@ struct Reclamation: ~Copyable, Sendable {
     private let newestGarbage = Atomic<UInt64>(0)
 
     /// Whether a post of an epoch must collect the garbage at its end. The garbage may wait for the
-    /// post. The thread of `retire`, which fences all threads between its store and its look for
-    /// posts, sees the post's end, or the post sees the garbage.
+    /// post. If `retire` finds a post on another thread, it fences all threads and looks again. So
+    /// it sees the post's end, or the post sees the garbage.
     @inline(__always)
     func hasGarbage(since epoch: UInt64) -> Bool {
         newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch
@@ -305,9 +308,9 @@ struct Reclamation: ~Copyable, Sendable {
     }
 
     /// Removes and returns the garbage that no post may still read, to be released without the
-    /// lock. Called by an ended post of the epoch `since`. Registrations that ended in an earlier
-    /// epoch are left to the posts that call them: a post of an epoch can only be calling a
-    /// registration that was retired in that epoch or later.
+    /// lock. Called by an ended post of the epoch `since`. A registration that was retired in an
+    /// earlier epoch is left out: this post cannot have called it, and the post that did collects
+    /// it.
     func collect(_ garbage: inout Garbage, of center: CenterAddress, since: UInt64) -> [Object] {
         var released: [Object] = []
         if !garbage.called.isEmpty {

@@ -49,7 +49,8 @@ struct ClosureContext: Sendable {
         var isReference: Bool { end - offset == 8 && !layout.isNone }
 
         init?(_ name: MangledName, behind previous: Int) {
-            var (size, alignment) = (8, 8)
+            var size = 8
+            var alignment = 8
             if let kind = name.functionKind {
                 size = kind == .thin ? 8 : 16
                 layout = kind == .thin ? .none : .function

@@ -75,7 +75,8 @@ final class ObjectGraph {
             return []
         }
         count += 1
-        let (object, boxed) = (nodes[number].object, nodes[number].boxed)
+        let object = nodes[number].object
+        let boxed = nodes[number].boxed
         var budget = Container.Budget(deadline: deadline)
         budget.elements = min(budget.elements, elements)
         let contents =

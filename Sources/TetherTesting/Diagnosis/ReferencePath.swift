@@ -90,7 +90,8 @@ struct ReferencePath {
     /// The storage of a standard container counts as part of the storage's holder.
     func legs(from root: Root) -> [(label: String, type: RuntimeType?)] {
         var legs: [(label: String, type: RuntimeType?)] = []
-        var (label, isInClosure) = ("", root == .closure)
+        var label = ""
+        var isInClosure = root == .closure
         for (index, step) in steps.enumerated() {
             let isLast = index == steps.count - 1
             if !isInClosure {

@@ -167,7 +167,8 @@ extension Diagram {
         _ drawn: [String],
         _ around: (_ number: Int, _ title: String) -> (begin: [String], end: String)
     ) -> [String] {
-        var (lines, next) = ([String](), 0)
+        var lines: [String] = []
+        var next = 0
         for (number, frame) in frames.enumerated() {
             let (begin, end) = around(number, frame.title)
             lines += drawn[next..<frame.boxes.lowerBound]
@@ -397,7 +398,8 @@ private struct Places {
         }
         tops = boxes.map { _ in 0 }
         let first = diagram.heads.isEmpty && diagram.repair.isEmpty ? 24 : 40
-        var (top, placed) = (first, Set<Int>())
+        var top = first
+        var placed: Set<Int> = []
         let begins = Set(diagram.frames.map(\.boxes.lowerBound))
         for number in boxes.indices where boxes[number].column == diagram.mainColumn {
             if begins.contains(number) { top += 6 }

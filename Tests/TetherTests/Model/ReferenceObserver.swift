@@ -1,6 +1,6 @@
 /// The model of an observer.
 ///
-/// A reference to it stands for one to its handler.
+/// A count of references to this object models the references to the observer's handler (R8).
 final class ReferenceObserver: Counted {
     /// `nil` for one whose deliveries a sequence takes.
     private let id: Int?
@@ -296,7 +296,7 @@ final class ReferenceObserver: Counted {
         let begun = target.kind == .batching ? call?.due ?? [] : []
         let lost = target.lost(at: delivery).filter { lost in !begun.contains { $0 === lost } }
         guard !lost.isEmpty else { return }
-        for delivery in lost { delivery.leave(target, as: .made) }
+        for delivery in lost { delivery.leave(target, as: .dropped) }
         dropped += lost.count
         retained {
             if isOnce { end() } else { settle() }

@@ -204,6 +204,7 @@ import Testing
         }
         while generations.tasks.entries.count < Generations.last { await Task.yield() }
         await generations.tasks.entries.last?.value
+        // The call of the last task itself.
         #expect(calls.value == 1)
         withExtendedLifetime(owner) {}
     }
@@ -368,7 +369,7 @@ import Testing
     }
 
     @Test func `O12 O14 R11 finish() cancels tasks, waits for their return, and forgets closures`()
-        async
+        async throws
     {
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
         let owner = Holder(Owner())
@@ -381,10 +382,12 @@ import Testing
         OwnerLifetime.whenEnded(owner.object!) { log.add("called") }
         await begun.pass()
         let observers = OwnerObservers(of: owner.object!)
+        let task = try #require(observers.first { _ in true }?.registration)
         let finishing = Task {
             await observers.finish()
             log.add("finished")
         }
+        #expect(await isWaitedFor(task.address))
         gate.open()
         await finishing.value
         #expect(log.entries == ["returned true", "finished"])

@@ -7,7 +7,7 @@ import Testing
 extension Races {
     @Suite struct MatchingRaceTests {
         @Test
-        func `M3 D2 a post after a switch finds the target, also if a muting began meanwhile`()
+        func `M3 D2 a post after a switch finds the target, also if a bound is set meanwhile`()
             throws
         {
             struct Fixture: Sendable {
@@ -84,7 +84,7 @@ extension Races {
                 })
         }
 
-        /// A post of one thread, which the handlers of the post add themselves to.
+        /// The object of one post. It collects the numbers of the handlers that the post calls.
         private final class Calls: Sendable {
             let numbers = Log<Int>()
         }

@@ -36,7 +36,8 @@ extension Races {
                 return (sorted[0], sorted[sorted.count - 1])
             }
 
-            /// Whether calls of the handler never overlap, so the log has the order of the calls.
+            /// Whether the log has the posts of each thread in their order. An unmuting on another
+            /// thread, and a muting beside a switch to the posting thread, may break that order.
             var isOrdered: Bool {
                 (isQueued && !operations.contains(.switchToPostingThread))
                     || operations.isDisjoint(with: [.mute, .muteOwner])

@@ -15,7 +15,7 @@ import Tether
     static func run(
         until condition: @autoclosure () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let limit = ContinuousClock.now + .seconds(300)
+        let limit = ContinuousClock.now + .seconds(longestWait)
         while !condition() {
             executor.run()
             guard ContinuousClock.now < limit else {

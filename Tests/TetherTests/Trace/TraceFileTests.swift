@@ -54,7 +54,9 @@ import Testing
             let summary = try #require(Trace.stop())
             #expect(summary.written > 200 && summary.notWritten > 2000)
             #expect(summary.written + summary.notWritten == 4000)
-            #expect("\(summary)" == "\(summary.written) lines written, \(summary.notWritten) not written")
+            #expect(
+                "\(summary)"
+                    == "\(summary.written) lines written, \(summary.notWritten) not written")
             #expect(Trace.stop() == nil)
         }
         let events = try TracedEvent.read(file)

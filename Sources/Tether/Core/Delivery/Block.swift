@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// The deliveries that one block on a target makes: of a post, all on that target, unless each
-/// observer has a block of its own (`sharesBlocks` is false). After a switch each moved delivery
-/// has a block, and with batching all of an observer have one. `DeliveryOrder` says which
-/// deliveries of an observer its number makes.
+/// The deliveries that one block on a target makes. A post makes one block for each target, or for
+/// each observer if `sharesBlocks` of the target is false. A switch makes one for each moved
+/// delivery, or with batching one for each observer. An observer's number in the block stands for
+/// the deliveries that `DeliveryOrder` says.
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work
 /// there (D2, D4). A block stores numbers, and `PendingDeliveries` stores the notifications. A

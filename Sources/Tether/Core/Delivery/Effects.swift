@@ -79,10 +79,11 @@ struct Effects: ~Copyable {
 
     /// Submits the blocks and releases the values. Called with no lock held.
     ///
-    /// The user's code may post in a release, and in the `schedule` of a target that runs a block
-    /// at once. Both come last, the releases first. So the blocks of such posts follow the blocks
-    /// here, but for targets that may run a block in `schedule`.
+    /// First come the queues, then the releases, and then the targets that may run a block in
+    /// `schedule`. The user's code may post in the last two: the blocks of such posts are behind
+    /// the blocks here on the queues.
     mutating func carryOut() {
+        LockRank.checkNoneIsHeld()
         guard let first = first.take() else {
             released = []
             return

@@ -196,9 +196,10 @@ final class PendingDeliveries: Sendable {
             return false
         case .unlessPending:
             guard state.destination.isCurrent else { return false }
-            // When the post decided, or began, no delivery of the observer was pending. So what is
-            // pending now belongs to later posts, and comes after this one. Only a late delivery
-            // may be older, and comes first.
+            // When the post decided (for an observer that was not routed then: when the post
+            // began), no delivery of this observer was pending. So what is pending now belongs to
+            // later posts, and comes after this one. Only a late delivery may be older, and comes
+            // first.
             if step == .calling { return !state.hasLate }
             guard let waiting = state.waitingAtPlace else { return !state.hasPending }
             switch overtaking.answer(at: waiting, in: step) {
@@ -308,6 +309,7 @@ final class PendingDeliveries: Sendable {
     /// this block.
     private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
+        // There is a block, so the queue is made.
         guard state.queue.isOfPresentTarget(turn.number) else { return nil }
         // The return of the running handler begins this block, or submits another for it after a
         // switch. The delivery is late, because that block may come behind the blocks of later

@@ -100,14 +100,15 @@ struct Overtaking {
         case refused
     }
 
-    private var given: (place: ObjectIdentifier, answer: Answer)?
+    /// The answer, and the count of the place that it was given for.
+    private var given: (count: ObjectIdentifier, answer: Answer)?
 
     /// The answer for the place whose deliveries `waiting` counts.
     mutating func answer(at waiting: WaitingCount, in step: PostStep) -> Answer {
-        let place = ObjectIdentifier(waiting)
-        if let given, given.place == place { return given.answer }
+        let count = ObjectIdentifier(waiting)
+        if let given, given.count == count { return given.answer }
         let answer = Overtaking.answerNow(at: waiting, in: step)
-        given = (place, answer)
+        given = (count, answer)
         return answer
     }
 

@@ -36,7 +36,8 @@ enum ObserverEvent {
 
     case registered(Registration, name: Notification.Name?, token: AnyObject)
     case ended(RegistrationAddress)
-    /// The end of its center released the captures of the registration's handler.
+    /// The end of its center released the captures of the registration's handler, unless a call is
+    /// under way.
     case released(RegistrationAddress)
     case centerMade(RegistrationWatch.CenterNumber)
     /// A center is about to end its observers.

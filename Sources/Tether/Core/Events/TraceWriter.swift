@@ -64,7 +64,7 @@ final class TraceWriter {
 
     deinit { if file >= 0 { close(file) } }
 
-    /// Writes an event, or counts the event as not written. Leaves out an end whose beginning is
+    /// Writes an event, or counts its lines as not written. Leaves out an end whose beginning is
     /// not in the trace.
     func write(_ event: TraceEvent, at moment: UInt64) {
         let thread = tether_thread_number()

@@ -118,7 +118,8 @@ package enum RegistrationWatch {
     package enum Change {
         case registered(WatchedRegistration, owner: AnyObject?)
         case ended(WatchedRegistration.ID)
-        /// The end of its center released the captures of the registration's handler.
+        /// The end of its center released the captures of the registration's handler, unless a call
+        /// is under way.
         case released(WatchedRegistration.ID)
         case centerMade(CenterNumber)
         /// A center is about to end its observers.
@@ -227,7 +228,8 @@ package final class WatchedObject: Sendable {
 
     private var record: ObjectRecord? { hook.state.withLock(\.registration)?.record }
 
-    /// Whether the last strong reference was released.
+    /// Whether the last strong reference was released; with the Objective-C runtime, whether the end
+    /// was reported.
     package var hasEnded: Bool {
         record.map { ObjectReference<AnyObject>.asksWithoutHolding && $0.reference.hasEnded }
             ?? true

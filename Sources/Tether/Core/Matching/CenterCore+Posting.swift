@@ -10,8 +10,10 @@ internal import Synchronization
 // |---|---|---|---|
 // | a bucket with one slot in use | both | in one part, `.calling` | in one part, `.whole` |
 // | a bucket | both | in one part, `.calling` | in two parts |
-// | a pair of buckets, or by `quickMatch` that of any name alone | both | in one part, `.calling` | in two parts |
+// | a pair of buckets | both | in one part, `.calling` | in two parts |
 // | several buckets, or a trace | `match` | in two parts | in two parts |
+//
+// If there are observers of any name, `quickMatch` makes a pair, even of their bucket alone.
 //
 // With `.whole` a routed observer is asked whether its call may overtake deliveries that wait, and
 // with `.calling` not any more. An observer that is not routed is never asked, so a post to such

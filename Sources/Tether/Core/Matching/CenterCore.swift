@@ -235,7 +235,7 @@ internal import Synchronization
     }
 
     /// Ends a registration of an ended center; false if it had ended before. A function of its own,
-    /// so that the captures are released before `released` is reported.
+    /// so that the captures are released before `released` is reported, unless a call is under way.
     private static func endWithCenter(_ registration: Unowned<Registration>) -> Bool {
         guard let registration = registration.live else { return false }
         registration.endWithCenter()

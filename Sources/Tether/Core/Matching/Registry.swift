@@ -208,8 +208,8 @@ internal import Synchronization
         unsafe cache?.find(bits)?._withUnsafeGuaranteedRef { unsafe $0.node }
     }
 
-    /// Whether a string that the cache does not have gets an entry there: in a free place, or at
-    /// every eighth miss.
+    /// Whether a string that the cache does not have gets an entry there: at once, if its name is
+    /// observed, has no entry, and a place is free; otherwise at every eighth miss.
     private func admitsOrCountsMiss(
         _ bits: StringBits, of known: Unmanaged<NameNode>?, admitsEighthMiss: Bool
     ) -> Bool {
@@ -308,7 +308,7 @@ internal import Synchronization
     let hash: UInt
     var next: NameNode?
     /// The bucket of observers of any sender. Once made, the bucket stays, because posts may have
-    /// read it.
+    /// read its slots.
     private(set) var anySender: Bucket?
     private(set) var senders: [SenderKey: Bucket] = [:]
     /// The node's entries in the cache, oldest first.

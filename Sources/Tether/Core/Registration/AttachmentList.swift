@@ -71,7 +71,7 @@
     }
 
     /// Removes the first observer whose state is open, and closes the state. Closed registrations
-    /// are also removed. The removal is never their last release, under a lock: the center or the
+    /// are also removed. This removal, under a lock, never is their last release: the center or the
     /// closing call retains a closed registration until its end is complete (R8).
     mutating func removeFirst() -> OwnedRegistration? {
         while let registration = first {

@@ -11,7 +11,7 @@ internal import Synchronization
 /// task, loop or closure is in no center. A token or an audit has an `Unowned` reference, and
 /// retains the registration for a call. So the observer's end releases the handler's captures (R8).
 ///
-/// *Posts do not retain it.* A post may find the address of a deallocated registration, whose
+/// *Posts do not retain it.* A post may find the address of a deinitialised registration, whose
 /// memory the center keeps for such posts (Threads/Reclamation.swift). A post sets its hazard
 /// pointer before it asks `state` for the end; the bit `routed` may be read earlier. Until a post
 /// has found the state open, it reads `state` and `id` alone, and does not retain the registration.
@@ -37,7 +37,7 @@ internal import Synchronization
 ///
 /// A block that waits needs the pending deliveries alone, which `Extras.selfForBlocks` keeps.
 ///
-/// SAFETY: each field states its protection; posts read a deallocated registration as said above.
+/// SAFETY: each field states its protection; posts read a deinitialised registration as said above.
 @safe class Registration: @unchecked Sendable {
     /// The bits of a state. A state with none, or with `owned` alone, is *plain*: a post calls the
     /// handler at once.
@@ -275,9 +275,9 @@ internal import Synchronization
         }
     }
 
-    /// Passes a post through the pending deliveries, after a hook has prepared the notification. A
-    /// hook prepares for an observer that takes no posts any more, too, which costs a call of the
-    /// user's conversion. While collecting, an inline call is added to the post.
+    /// Passes a post through the pending deliveries, after a hook has prepared the notification.
+    /// While collecting, an inline call is added to the post. A hook also prepares for an observer
+    /// that is finishing or whose sender has ended, and then in vain.
     final func route(_ posted: Notification, of post: inout Post, in step: PostStep) {
         guard preparesPosts else { return routePrepared(posted, of: &post, in: step) }
         // The second part prepares the notification. If `receive` finds that the call is inline
@@ -325,7 +325,8 @@ internal import Synchronization
         return claim()
     }
 
-    /// Claims a once registration for one delivery; false if another delivery has the claim (R7).
+    /// Claims a once registration for one delivery; false if another delivery has the claim, or if a
+    /// once registration has ended (R7).
     final func claim() -> Bool {
         var seen = state.load(ordering: .acquiring)
         while seen & StateBits.once != 0 {
@@ -349,7 +350,7 @@ internal import Synchronization
     }
 
     /// Calls the handler, on its target, with the notification or with the message from a hook.
-    /// Ends a once registration.
+    /// Ends a claimed once registration, unless its async handler has yet to return.
     final func perform(
         _ notification: Notification, waitedSince moment: ObserverEvent.Moment? = nil
     ) {

@@ -168,7 +168,7 @@ final class ThreadLoop: Sendable {
     }
 
     /// Drops the waiting blocks, counted, rejects later ones, and ends the innermost run of the
-    /// loop.
+    /// loop, if that run is in the default mode.
     func stop() {
         close()
         state.withLock(\.loop)?.perform(in: [.default]) { CFRunLoopStop(CFRunLoopGetCurrent()) }

@@ -52,8 +52,9 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         loop.begin()
         // The block that stops the loop ends only the innermost run, perhaps one inside a handler.
         // Each outer run is stopped once, before it sleeps; `stoppedDepth` is the least depth that
-        // was stopped. A later run of a depth that was stopped is a handler's own, and sleeps: a
-        // handler that runs the loop until a date begins one after the other.
+        // was stopped. A later run of such a depth is a handler's own, and sleeps. Otherwise a
+        // handler that calls `RunLoop.run(until:)`, which begins one run after the other, would
+        // spin until the date.
         var depth = 0
         var stoppedDepth = Int.max
         let activities = RunLoopHold.entry | RunLoopHold.beforeWaiting | RunLoopHold.exit
