@@ -14,9 +14,10 @@ public import Tether
 /// #expect(sidebar.reloads == 1)
 /// ```
 ///
-/// *Delivery*: a post makes one job, which delivers to all observers on the instance. The jobs run
-/// in the order of posting, as on any target: see [what Tether promises](/documentation/tether/contract). Pending deliveries are
-/// dropped when the instance and its observers are deallocated.
+/// *Delivery*: a post makes one job, which delivers to all observers on the instance. After a
+/// switch of an observer's target each moved delivery has a job of its own. The jobs run in the
+/// order of posting, as on any target: see [what Tether promises](/documentation/tether/contract).
+/// Pending deliveries are dropped when the instance and its observers are deallocated.
 ///
 /// *Thread safety*: any thread. Threads may run jobs at the same time; each job runs once.
 public final class ManualTarget: DeliveryScheduler {

@@ -40,11 +40,11 @@ enum SourcePaths {
             at: root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         var found: [URL] = []
         while let file = files?.nextObject() as? URL {
-            if file.lastPathComponent == name { found.append(file) }
+            if file.lastPathComponent == name { found.append(file.resolvingSymlinksInPath()) }
         }
         // The folder of a module usually has the module's name; in a project the names may differ.
         // The root, too, may have the module's name, and is no folder of a module.
-        let depth = root.pathComponents.count
+        let depth = root.resolvingSymlinksInPath().pathComponents.count
         let inModule = found.filter { file in
             file.pathComponents.dropFirst(depth).contains { $0 == module }
         }

@@ -4,12 +4,15 @@ import Tether
 import TetherTesting
 import TetherVerification
 
+/// Outlives the test. A sender's end ends its observers, and would hide a leak.
+private let model = Model()
+
+private final class Model: Sendable {}
+
 /// The code of "Proving that nothing leaks" in the README.
 @Suite struct ReadmeSectionTests {
-    final class Model: Sendable {}
-
     /// The first sidebar of the README.
-    @MainActor final class Sidebar {
+    @MainActor private final class Sidebar {
         private(set) var reloads = 0
 
         init(model: Model, center: ObserverCenter = .default) {
@@ -26,7 +29,6 @@ import TetherVerification
 
     @Test(.verifiesNoLeaks) @MainActor func `a sidebar is gone after its test`() {
         let center = ObserverCenter()
-        let model = Model()
         let sidebar = track(Sidebar(model: model, center: center))
         center.post(name: .modelDidChange, object: model)
         #expect(sidebar.reloads == 1)

@@ -26,9 +26,9 @@ internal import Synchronization
 //     reads the state: calls, or skips        reads the hazard pointers: releases, or leaves it to the post
 //
 // At least one side sees the other's write. A registration that a post is calling stays in the
-// garbage as a whole, with its captures, until the end of that post (M9), on that post's thread. The
-// post finds the garbage: it has the post's epoch or a later one. Later posts have a later epoch,
-// and do not look for it.
+// garbage as a whole, with its captures, while the post calls it, and at the latest until the end of
+// that post (M9). The post then collects it, unless another post under way has: its epoch is the
+// post's or a later one. Later posts have a later epoch, and do not look for it.
 //
 // # Guards
 //

@@ -202,12 +202,12 @@ final class ReadmeXCTests: XCTestCase {
         work.suspend()
         center.post(name: .modelDidChange, object: model)
         work.resume()
-        func shutDown() async {
+        @MainActor func shutDown(_ sidebar: Sidebar) async {
             await token.finish()
             await OwnerObservers(of: sidebar).finish()
             await center.finish()
         }
-        await shutDown()
+        await shutDown(sidebar)
         #expect(log.entries == [.modelDidChange])
         #expect(sidebar.reloads == 1)
         #expect(center.audit().isEmpty)

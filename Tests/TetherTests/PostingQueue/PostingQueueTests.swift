@@ -272,5 +272,10 @@ final class PostingQueueTests: XCTestCase {
         _ = Ending(queue)
         run(until: 4)
         XCTAssertEqual(log.entries, Array(repeating: "no object", count: 4))
+        // On the name alone they coalesce as any other.
+        for _ in 0..<2 { _ = Ending(queue) }
+        queue.enqueue(Notification(name: .sample), postingStyle: .asap, coalesceMask: .onName)
+        run(until: 5)
+        XCTAssertEqual(log.entries.count, 5)
     }
 }
