@@ -1,6 +1,8 @@
 import Foundation
+import Synchronization
 import Testing
-import Tether
+
+@testable import Tether
 
 /// The order of deliveries.
 @Suite struct OrderTests {
@@ -94,5 +96,23 @@ import Tether
         center.post(name: .sample, object: nil)
         #expect(log.entries.dropFirst(2) == [0, 1, 10, 11, 10, 11])
         withExtendedLifetime(tokens) {}
+    }
+
+    /// A post reads the last id, then the bucket of the name, and then that of any name. An observer
+    /// that is added meanwhile may be in one bucket alone.
+    @Test func `M3 R4 a post of two buckets leaves out what was added after its first look`() {
+        let tokens = [observe(1, kind: 4, object: Sender()), observe(2, kind: 5, object: Sender())]
+        // The name has a cache entry from now on.
+        center.post(name: .sample, object: nil)
+        let atFirstLook = center.core.lastAdded.load(ordering: .relaxed)
+        let later = [observe(3, kind: 4, object: Sender()), observe(4, kind: 5, object: Sender())]
+        let now = center.core.lastAdded.load(ordering: .relaxed)
+        // As if the post had read the id before the two were added.
+        center.core.lastAdded.store(atFirstLook, ordering: .relaxed)
+        center.post(name: .sample, object: nil)
+        center.core.lastAdded.store(now, ordering: .relaxed)
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [1, 2, 1, 2, 1, 2, 3, 4])
+        withExtendedLifetime((tokens, later)) {}
     }
 }
