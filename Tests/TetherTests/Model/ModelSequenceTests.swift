@@ -21,6 +21,20 @@ import Testing
         ])
     }
 
+    @Test func `Q3 X3 a queued post of an ended sender is replaced by none without a sender`() {
+        expectAgreement([
+            .make(
+                object: 0,
+                atEnd: [
+                    .enqueue(center: 0, name: 0, sender: .object(-1), style: .asap, mask: .none)
+                ]),
+            .observe(Observation(token: 0, name: 0)),
+            .end(0),
+            .enqueue(center: 0, name: 0, sender: .nobody, style: .asap, mask: .both),
+            .flush(0),
+        ])
+    }
+
     @Test func `Q3 a notification posted now releases its equals before its handlers run`() {
         expectAgreement([
             .make(object: 0, atEnd: []),

@@ -115,10 +115,13 @@ final class ReferenceQueue: Counted {
 
     private final class Entry {
         let notification: ReferenceNotification
+        /// Q3: `nil` for an object that was being deinitialised, and is equal to no sender.
+        let sender: ReferenceSender?
         let isIdle: Bool
 
-        init(_ notification: ReferenceNotification, isIdle: Bool) {
-            self.notification = notification
+        init(_ enqueued: ReferenceNotification, isIdle: Bool) {
+            notification = enqueued.retainedForLater()
+            sender = enqueued.sender.object?.isEnding == true ? nil : enqueued.sender
             self.isIdle = isIdle
         }
     }
@@ -140,12 +143,12 @@ final class ReferenceQueue: Counted {
     ) {
         dequeue(notification, mask: mask)
         guard style != .now else { return center.post(notification) }
-        entries.append(Entry(notification.retainedForLater(), isIdle: style == .whenIdle))
+        entries.append(Entry(notification, isIdle: style == .whenIdle))
     }
 
     func dequeue(_ notification: ReferenceNotification, mask: ModelOperation.Mask) {
         remove { queued in
-            let isName = queued.name == notification.name
+            let isName = queued.notification.name == notification.name
             let isSender = queued.sender == notification.sender
             return switch mask {
             case .none: false
@@ -156,12 +159,12 @@ final class ReferenceQueue: Counted {
         }
     }
 
-    func dequeueAll() { for name in 0..<Places.names { remove { $0.name == name } } }
+    func dequeueAll() { for name in 0..<Places.names { remove { $0.notification.name == name } } }
 
-    private func remove(where condition: (ReferenceNotification) -> Bool) {
-        let removed = entries.map(\.notification).filter(condition)
-        entries.removeAll { condition($0.notification) }
-        for notification in removed { notification.release() }
+    private func remove(where condition: (Entry) -> Bool) {
+        let removed = entries.filter(condition)
+        entries.removeAll(where: condition)
+        for entry in removed { entry.notification.release() }
     }
 
     /// Q8: posts the waiting notifications, in order. Q1: asap before idle. Q6: notifications that
