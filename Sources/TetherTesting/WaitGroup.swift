@@ -98,8 +98,8 @@ private final class LoopUntil: @unchecked Sendable {
         }
     }
 
-    /// Holds whose observers stop this run, and no nested run, after `end()`. They look when the loop
-    /// is about to sleep. A signalled source would not do, because a nested run may handle the
+    /// Holds whose observers stop this run, and no nested run, after `end()`. They look when the
+    /// loop is about to sleep. A signalled source would not do, because a nested run may handle the
     /// signal. Both observers surround all others, so a run started by another observer is nested
     /// and uses up no stop.
     private func makeHolds() -> [RunLoopHold] {

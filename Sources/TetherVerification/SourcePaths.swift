@@ -36,19 +36,21 @@ enum SourcePaths {
     private static func find(_ fileID: String, in root: URL) -> String? {
         let parts = fileID.split(separator: "/")
         guard parts.count >= 2, let module = parts.first, let name = parts.last else { return nil }
-        let files = FileManager.default.enumerator(
-            at: root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
-        var found: [URL] = []
-        while let file = files?.nextObject() as? URL {
-            if file.lastPathComponent == name { found.append(file.resolvingSymlinksInPath()) }
-        }
-        // The folder of a module usually has the module's name; in a project the names may differ.
-        // The root, too, may have the module's name, and is no folder of a module.
-        let depth = root.resolvingSymlinksInPath().pathComponents.count
-        let inModule = found.filter { file in
-            file.pathComponents.dropFirst(depth).contains { $0 == module }
+        guard
+            let files = FileManager.default.enumerator(
+                at: root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+        else { return nil }
+        var found: [String] = []
+        var inModule: [String] = []
+        while let file = files.nextObject() as? URL {
+            guard file.lastPathComponent == name else { continue }
+            found.append(file.path)
+            // The folder of a module usually has the module's name; in a project the names may
+            // differ. The root, too, may have the module's name, and is no folder of a module.
+            let belowRoot = file.pathComponents.suffix(files.level)
+            if belowRoot.contains(String(module)) { inModule.append(file.path) }
         }
         let candidates = inModule.isEmpty ? found : inModule
-        return candidates.count == 1 ? candidates[0].path : nil
+        return candidates.count == 1 ? candidates.first : nil
     }
 }

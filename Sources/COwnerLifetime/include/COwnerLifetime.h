@@ -78,8 +78,8 @@ static inline void tether_set_held_lock_ranks(uint32_t ranks) { tether_lock_rank
 /// record.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
 
-/// Whether a record of the calling thread has ended, as at the thread's exit. A record set from then
-/// on may stay.
+/// Whether a record of the calling thread has ended, as at the thread's exit. A record set from
+/// then on may stay.
 bool tether_thread_is_exiting(void);
 bool tether_is_main_thread(void);
 
@@ -92,8 +92,8 @@ void tether_name_thread(const char *_Nonnull name);
 /// The size of the longest name of a thread, with the zero at its end.
 #define TETHER_THREAD_NAME_SIZE 64
 
-/// Copies the system's name of the calling thread, "" without one. No code of the program is called,
-/// as `Thread.name` of a subclass would be.
+/// Copies the system's name of the calling thread, "" without one. No code of the program is
+/// called, as `Thread.name` of a subclass would be.
 void tether_copy_thread_name(char *_Nonnull name);
 uint64_t tether_thread_number(void);
 

@@ -58,8 +58,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         package let work: OwnedWork?
     }
 
-    /// The rows: of one center in registration order, of an owner in the order of attachment, and of
-    /// the process center after center, with the work of owners at the end.
+    /// The rows: of one center in registration order, of an owner in the order of attachment, and
+    /// of the process center after center, with the work of owners at the end.
     public let rows: [Row]
 
     /// The position of the first row.

@@ -15,8 +15,8 @@ extension NotifyingCenter {
     ///
     /// The method takes the notification or nothing; a result is discarded. `object` and `owner`
     /// are retained only while the method runs. Without an owner, the observer ends with `object`.
-    /// With an owner, the observer ends with the owner, or when a post would next call the method of
-    /// a deallocated `object`.
+    /// With an owner, the observer ends with the owner, or when a post would next call the method
+    /// of a deallocated `object`.
     ///
     /// The compiler chooses the target by the method's isolation, a part of the method's type. A
     /// main-actor method runs on the main actor, on any posting thread. A nonisolated method runs

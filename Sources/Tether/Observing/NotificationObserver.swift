@@ -18,8 +18,8 @@ internal import Synchronization
 /// them. A token in a property is replaced by assignment, `token = center.observe(…)`, or in one
 /// step with `key:`.
 ///
-/// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` and `finish()` wait. A
-/// token can be stored as `NSObjectProtocol`.
+/// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` and `finish()` wait.
+/// A token can be stored as `NSObjectProtocol`.
 @safe public final class NotificationObserver: NSObject, NotifyingRegistration, @unchecked Sendable
 {
     /// The registration; `nil` in a refused observer. Written once, before the object is shared.

@@ -283,8 +283,8 @@ package enum ObjectArgument {
 /// was meant to be an object never widens to "any".
 @_documentation(visibility: internal)
 public final class Omitted: Sendable {
-    /// The omitted argument. For `from:` it means any sender. For `owner:` of a registration it means
-    /// no owner, and of a removal observers with and without an owner.
+    /// The omitted argument. For `from:` it means any sender. For `owner:` of a registration it
+    /// means no owner, and of a removal observers with and without an owner.
     public static let argument = Omitted()
 
     private init() {}

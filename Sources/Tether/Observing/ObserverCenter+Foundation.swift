@@ -120,8 +120,8 @@ extension ObserverCenter {
         using block: @escaping @Sendable (Notification) -> Void
     ) -> any NSObjectProtocol {
         addObserver(
-            forName: name, object: object, queue: queue, fileID: "unknown", line: 0,
-            using: block)
+            forName: name, object: object, queue: queue, fileID: CallSite.unknownFile,
+            line: 0, using: block)
             as NotificationObserver
     }
 }

@@ -3,8 +3,8 @@ public import Foundation
 // Calls that do not compile, with a sentence that names the right call. An async handler type gives
 // the sentence for synchronous and async closures alike, and a pack of owners for calls with and
 // without an owner. A call with `from:` that has a wrong number of handler parameters would match
-// such a pack, and the compiler would say that "pack expansion" fails. So the calls with `from:` are
-// written twice, with and without an owner.
+// such a pack, and the compiler would say that "pack expansion" fails. So the calls with `from:`
+// are written twice, with and without an owner.
 //
 // The closure has a label, which a trailing closure leaves out. Without a label the compiler takes
 // an argument behind any wrong label, such as `times: 1`, for the closure, and says that 1 is no

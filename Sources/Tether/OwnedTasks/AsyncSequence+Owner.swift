@@ -139,8 +139,8 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
 private typealias LoopHandler<Owner, Element> =
     @Sendable @isolated(any) (Owner, Element) async -> Void
 
-/// A handler that is isolated to its owner. The loop may be cancelled while an element waits for the
-/// actor, so that is asked again on the actor.
+/// A handler that is isolated to its owner. The loop may be cancelled while an element waits for
+/// the actor, so that is asked again on the actor.
 private func onItsOwner<Owner: Actor, Element: Sendable>(
     _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
 ) -> LoopHandler<Owner, Element> {

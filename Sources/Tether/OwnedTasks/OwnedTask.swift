@@ -56,8 +56,8 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
     // MARK: The task
 
     /// Calls `make` as if on `actor`, without waiting for the actor. The task that `make` makes is
-    /// isolated to the actor, and enqueued there at once. Its closure calls `begins(on:)` first, and
-    /// `returns()` when the operation has returned.
+    /// isolated to the actor, and enqueued there at once. Its closure calls `begins(on:)` first,
+    /// and `returns()` when the operation has returned.
     func start<Success, Failure>(
         on actor: (any Actor)?,
         _ make: @escaping (isolated (any Actor)?) -> Task<Success, Failure>

@@ -314,9 +314,9 @@ public final class PostingQueue: Sendable {
         for modes in state.backlog.modes { addHold(&state, in: modes) }
     }
 
-    /// Removes the observer on the loop's thread, or has that thread do so. Another thread must not:
-    /// CoreFoundation does not retain the closure between choosing the observer and calling it, so
-    /// the closure could be released just before the call.
+    /// Removes the observer on the loop's thread, or has that thread do so. Another thread must
+    /// not: CoreFoundation does not retain the closure between choosing the observer and calling
+    /// it, so the closure could be released just before the call.
     private func removeHold(_ state: inout State) {
         guard case .loop(let loop, let thread) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {

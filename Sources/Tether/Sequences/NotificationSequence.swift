@@ -175,7 +175,7 @@ extension ObserverCenter {
     public func notifications(named name: Notification.Name, object: AnyObject?)
         -> NotificationSequence<Notification>
     {
-        notifications(named: name, object: object, fileID: "unknown", line: 0)
+        notifications(named: name, object: object, fileID: CallSite.unknownFile, line: 0)
     }
 }
 

@@ -154,8 +154,8 @@ internal import Synchronization
     }
 
     /// The end of the sender or the center, and `finish()`, leave earlier notifications in the
-    /// buffer, unless the owner has ended, too. The end of the owner, of the iteration, or a removal
-    /// releases the notifications.
+    /// buffer, unless the owner has ended, too. The end of the owner, of the iteration, or a
+    /// removal releases the notifications.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
         if registration.keepsBuffer, !hasOwnerEnded {

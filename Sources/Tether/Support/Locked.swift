@@ -5,9 +5,10 @@ internal import Synchronization
 /// A value under a lock: a `Mutex` for short critical sections that many threads want.
 ///
 /// On Linux a `Mutex` is a futex with priority inheritance. The kernel passes the futex to the
-/// waiting thread of the highest priority that waits longest, so with more threads than cores each thread sleeps before each critical
-/// section. A thread therefore yields at a taken lock and tries again. After 40 tries the thread
-/// waits in the kernel. Otherwise high-priority threads could starve the holder.
+/// waiting thread of the highest priority that waits longest, so with more threads than cores each
+/// thread sleeps before each critical section. A thread therefore yields at a taken lock and tries
+/// again. After 40 tries the thread waits in the kernel. Otherwise high-priority threads could
+/// starve the holder.
 ///
 /// ThreadSanitizer does not see the kernel's ordering. `isTaken` shows it the same ordering, for
 /// half a nanosecond. The value must have a size: the sanitizer takes an access to an empty value

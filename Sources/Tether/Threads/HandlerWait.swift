@@ -52,7 +52,8 @@ enum HandlerWait {
     }
 
     /// Calls `resume` when `hasEnded` is true and no handler of the registration runs, except the
-    /// async calls that the current task is in. False, without a call, if the wait would close a cycle.
+    /// async calls that the current task is in. False, without a call, if the wait would close a
+    /// cycle.
     static func whenReturned(
         _ registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true },
         resume: @escaping @Sendable () -> Void

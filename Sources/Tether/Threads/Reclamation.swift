@@ -26,8 +26,8 @@ internal import Synchronization
 //     reads the state: calls, or skips        reads the hazard pointers: releases, or leaves it to the post
 //
 // At least one side sees the other's write. A registration that a post is calling stays in the
-// garbage as a whole, with its captures, while the post calls it, and at the latest until the end of
-// that post (M9). The post then collects it, unless another post under way has: its epoch is the
+// garbage as a whole, with its captures, while the post calls it, and at the latest until the end
+// of that post (M9). The post then collects it, unless another post under way has: its epoch is the
 // post's or a later one. Later posts have a later epoch, and do not look for it.
 //
 // # Guards
@@ -44,8 +44,8 @@ internal import Synchronization
 // epochs both accesses at a post's beginning are sequentially consistent. A post's end is ordered
 // before its look for garbage by the fence in `retire`. For hazard pointers a post has a compiler
 // barrier only, and the removing thread fences all threads (Linux: `membarrier`). On a system
-// without such a fence, posts fence. On ARM64 neither is needed: a sequentially consistent store and
-// load keep their order at no cost. While a thread waits for handlers, all posts fence; see
+// without such a fence, posts fence. On ARM64 neither is needed: a sequentially consistent store
+// and load keep their order at no cost. While a thread waits for handlers, all posts fence; see
 // `attend`.
 //
 // Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.

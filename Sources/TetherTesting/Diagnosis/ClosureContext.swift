@@ -6,9 +6,9 @@
 struct ClosureContext: Sendable {
     /// The captures up to the first one of unknown size, behind which the places are unknown.
     private var captures: [Capture] = []
-    /// Whether the context has exactly one reference, and so is the box of a variable. A closure that
-    /// captures one constant reference has the captured object as its context, and no context of
-    /// its own. An optional constant gets such a context, too, and is taken for a box.
+    /// Whether the context has exactly one reference, and so is the box of a variable. A closure
+    /// that captures one constant reference has the captured object as its context, and no context
+    /// of its own. An optional constant gets such a context, too, and is taken for a box.
     let isVariable: Bool
 
     /// The number of bytes to read from a context.

@@ -13,12 +13,4 @@ extension ObserverCenter {
         }
         XCTAssertEqual(posted.wait(timeout: .now() + 300), .success)
     }
-
-    /// Posts on another thread after 50 ms. By then the calling thread probably waits.
-    func postSoon(_ name: Notification.Name) {
-        Thread.detachNewThread {
-            Thread.sleep(forTimeInterval: 0.05)
-            self.post(name: name, object: nil)
-        }
-    }
 }

@@ -228,8 +228,8 @@ package final class WatchedObject: Sendable {
 
     private var record: ObjectRecord? { hook.state.withLock(\.registration)?.record }
 
-    /// Whether the last strong reference was released; with the Objective-C runtime, whether the end
-    /// was reported.
+    /// Whether the last strong reference was released; with the Objective-C runtime, whether the
+    /// end was reported.
     package var hasEnded: Bool {
         record.map { ObjectReference<AnyObject>.asksWithoutHolding && $0.reference.hasEnded }
             ?? true

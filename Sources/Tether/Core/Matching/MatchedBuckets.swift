@@ -49,8 +49,8 @@ struct MatchedPair: Sendable {
 
     var hasRouted: Bool { first.hasRouted || second?.hasRouted == true }
 
-    /// Calls `body` with the registrations of both buckets, merged by id, not retained. In that order
-    /// the first id above `last` is the end.
+    /// Calls `body` with the registrations of both buckets, merged by id, not retained. In that
+    /// order the first id above `last` is the end.
     @inline(__always)
     func forEachRegistration(_ body: (Unmanaged<Registration>) -> Void) {
         var one = MatchCursor(first)

@@ -3,8 +3,8 @@
 /// The record refers to its object without retaining it. On Linux the unowned reference reserves
 /// the address, and shows the deallocator hook that there may be a record. With the Objective-C
 /// runtime the reference is weak. The record of an ended sender stays for its observers' pending
-/// deliveries; with the Objective-C runtime no longer than until a new object at the address needs a
-/// record. An attached registration retains the record; the object does not.
+/// deliveries; with the Objective-C runtime no longer than until a new object at the address needs
+/// a record. An attached registration retains the record; the object does not.
 ///
 /// SAFETY: the shard's lock protects `state` and `next`, and makes accesses exclusive; all else is
 /// constant.

@@ -325,8 +325,8 @@ internal import Synchronization
         return claim()
     }
 
-    /// Claims a once registration for one delivery; false if another delivery has the claim, or if a
-    /// once registration has ended (R7).
+    /// Claims a once registration for one delivery; false if another delivery has the claim, or if
+    /// a once registration has ended (R7).
     final func claim() -> Bool {
         var seen = state.load(ordering: .acquiring)
         while seen & StateBits.once != 0 {

@@ -27,8 +27,11 @@ package struct CallSite: Sendable {
         self.call = call
     }
 
-    /// A call that does not know the line of its caller, because its parameters are Foundation's.
-    static func unknown(call: StaticString) -> CallSite { CallSite("unknown", 0, call: call) }
+    /// The file of a call that does not know the line of its caller, because its parameters are
+    /// Foundation's.
+    static var unknownFile: StaticString { "unknown" }
+
+    static func unknown(call: StaticString) -> CallSite { CallSite(unknownFile, 0, call: call) }
 
     var registrationSite: RegistrationSite { RegistrationSite(file: file, line: line) }
 
