@@ -4,12 +4,13 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Outlives the test. A sender's end ends its observers, and would hide a leak.
+// Both outlive the test: a center or a sender that ended with it would hide a leak.
+private let center = ObserverCenter()
 private let model = Model()
 
 private final class Model: Sendable {}
 
-/// The code of "Proving that nothing leaks" in the README.
+/// The code of "Prove that nothing leaks" in the README.
 @Suite struct ReadmeSectionTests {
     /// The first sidebar of the README.
     @MainActor private final class Sidebar {
@@ -28,7 +29,6 @@ private final class Model: Sendable {}
     }
 
     @Test(.verifiesNoLeaks) @MainActor func `a sidebar is gone after its test`() {
-        let center = ObserverCenter()
         let sidebar = track(Sidebar(model: model, center: center))
         center.post(name: .modelDidChange, object: model)
         #expect(sidebar.reloads == 1)

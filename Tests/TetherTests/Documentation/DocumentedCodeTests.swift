@@ -141,10 +141,13 @@ import Testing
     {
         let blocks = try DocumentedCode.all()
         #expect(blocks.count > 70)
-        for block in blocks where block.standsAlone {
-            #expect(try errors(in: block.part(number: 0), isMain: block.isProgram) == "")
+        let steps = blocks.filter(\.isStep)
+        #expect(steps.count > 4)
+        #expect(try errors(in: steps.map(\.located).joined(), isMain: true) == "")
+        let others = blocks.filter { !$0.standsAlone && !$0.isStep }
+        for block in blocks where block.standsAlone && !block.isStep {
+            #expect(try errors(in: block.located) == "")
         }
-        let others = blocks.filter { !$0.standsAlone }
         let (ofTests, ofPrograms) = (others.filter(\.isOfTests), others.filter { !$0.isOfTests })
         #expect(ofTests.count > 10 && ofPrograms.count > 40)
         let (world, sidebar) = (DocumentedCodeTests.world, DocumentedCodeTests.sidebar)

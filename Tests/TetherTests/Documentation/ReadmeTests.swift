@@ -5,7 +5,8 @@ import TetherTesting
 import TetherVerification
 import XCTest
 
-// A copy of the README's snippets. The last test compares the copy.
+// A copy of the snippets of the README and of the guides. The last tests compare the README with the
+// copy, and with a run.
 
 extension Notification.Name {
     fileprivate static let modelDidChange = Self("modelDidChange")
@@ -32,10 +33,10 @@ final class ReadmeXCTests: XCTestCase {
         func clear() { reloads = 0 }
     }
 
-    func testO3D3TheFirstProgramPrintsOneReloadAndNoObservers() {
+    func testO3R1D6TheProgramOfGettingStartedPrintsWhatItsPageSays() {
         MainActor.assumeIsolated {
-            let log = Log<String>()
-            func print(_ value: Any) { log.add("\(value)") }
+            let printed = Log<String>()
+            @Sendable func print(_ value: Any) { printed.add("\(value)") }
             let center = ObserverCenter()
             let model = Model()
             var sidebar: Sidebar? = Sidebar(model: model, center: center)
@@ -43,7 +44,22 @@ final class ReadmeXCTests: XCTestCase {
             print(sidebar?.reloads ?? 0)
             sidebar = nil
             print(center.audit())
-            XCTAssertEqual(log.entries, ["1", "no observers"])
+            let token = center.observe(.modelDidChange) { note in
+                print(note.name.rawValue)
+            }
+            center.post(name: .modelDidChange, object: nil)
+            token.cancel()
+            let work = DispatchQueue(label: "work")
+            let log = center.observe(.modelDidChange, on: .dispatchQueue(work)) { note in
+                print("logged: \(note.name.rawValue)")
+            }
+            center.post(name: .modelDidChange, object: nil)
+            work.sync {}
+            log.target = .main
+            XCTAssertEqual(
+                printed.entries, ["1", "no observers", "modelDidChange", "logged: modelDidChange"])
+            print(center.audit())
+            XCTAssert(printed.entries.last?.contains("  main\n1 observer") == true)
         }
     }
 }
@@ -89,25 +105,7 @@ final class ReadmeXCTests: XCTestCase {
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `D6 R1 the README's token switches its target and ends its observer`() {
-        let (center, work) = (ObserverCenter(), DispatchQueue(label: "work"))
-        let log = Log<String>()
-        @Sendable func print(_ value: Any) { log.add("\(value)") }
-        let token = center.observe(.modelDidChange) { note in print(note.name) }
-        center.post(name: .modelDidChange, object: nil)
-        token.target = .dispatchQueue(work)
-        token.backlog = .newest(10)
-        print(center.audit())
-        token.cancel()
-        center.post(name: .modelDidChange, object: nil)
-        work.sync {}
-        #expect(log.entries.count == 2)
-        #expect(
-            log.entries.last?.contains("\nTetherTests/ReadmeTests.swift:") == true
-                && log.entries.last?.contains("  dispatch queue work\n") == true)
-    }
-
-    @Test func `P2 P4 the README's actor is called on itself and asynchronously`() async {
+    @Test func `P2 P4 the pages' actor is called on itself and asynchronously`() async {
         let (center, (events, ping)) = (ObserverCenter(), AsyncStream<String>.makeStream())
         let index = Index(ping)
         center.observe(.modelDidChange, owner: index) { (index: isolated Index, note) in
@@ -127,12 +125,12 @@ final class ReadmeXCTests: XCTestCase {
     func `F1 the README's observer of a system notification is called on the main actor`() async {
         let (model, center) = (Model(), ObserverCenter())
         let sidebar = Sidebar(model: model, center: center)
-        let settings = UserDefaults.didChangeNotification
-        NotificationCenter.default.observe(settings, owner: sidebar, on: .mainActor) {
-            sidebar, note in
+        NotificationCenter.default.observe(
+            UserDefaults.didChangeNotification, owner: sidebar, on: .mainActor
+        ) { sidebar, note in
             sidebar.reload(note)
         }
-        NotificationCenter.default.post(name: settings, object: nil)
+        NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
         await mainQueueIsServed()
         #expect(sidebar.reloads > 0)
         withExtendedLifetime(model) {}
@@ -192,7 +190,7 @@ final class ReadmeXCTests: XCTestCase {
     }
 
     @Test @MainActor
-    func `R11 the README's shutdown handles the waiting deliveries and ends all observers`() async {
+    func `R11 the page's shutdown handles the waiting deliveries and ends all observers`() async {
         let (center, work) = (ObserverCenter(), DispatchQueue(label: "work"))
         let (model, log) = (Model(), Log<Notification.Name>())
         let sidebar = Sidebar(model: model, center: center)
@@ -214,7 +212,7 @@ final class ReadmeXCTests: XCTestCase {
         withExtendedLifetime(model) {}
     }
 
-    @Test @MainActor func `Q3 the README's redraw is posted once`() {
+    @Test @MainActor func `Q3 the page's redraw is posted once`() {
         let (view, log) = (Model(), Log<Notification.Name>())
         let token = ObserverCenter.default.observe(.needsRedraw, from: view) { note in
             log.add(note.name)
@@ -228,7 +226,96 @@ final class ReadmeXCTests: XCTestCase {
         withExtendedLifetime(token) {}
     }
 
+    // MARK: Before and after
+
+    /// The README's sidebar over Foundation's calls.
+    enum Before {
+        final class Sidebar: @unchecked Sendable {
+            private var token: (any NSObjectProtocol)?
+
+            init(model: Model) {
+                token = NotificationCenter.default.addObserver(
+                    forName: .modelDidChange, object: model, queue: nil
+                ) { [weak self] note in self?.reload(note) }
+            }
+
+            deinit { if let token { NotificationCenter.default.removeObserver(token) } }
+
+            func reload(_ note: Notification) {}
+        }
+    }
+
+    @MainActor private final class After {
+        private(set) var reloads = 0
+
+        init(model: Model, center: ObserverCenter) {
+            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) {
+                sidebar, note in
+                sidebar.reload(note)
+            }
+        }
+
+        func reload(_ note: Notification) { reloads += 1 }
+    }
+
+    @Test @MainActor func `O2 the README's sidebars before and after are deallocated`() async {
+        let (center, model) = (ObserverCenter(), Model())
+        var before: Before.Sidebar? = Before.Sidebar(model: model)
+        var after: After? = After(model: model, center: center)
+        NotificationCenter.default.post(name: .modelDidChange, object: model)
+        center.post(name: .modelDidChange, object: model)
+        await mainQueueIsServed()
+        #expect(after?.reloads == 1)
+        weak let weakBefore = before
+        weak let weakAfter = after
+        (before, after) = (nil, nil)
+        #expect(weakBefore == nil && weakAfter == nil)
+        #expect(center.audit().isEmpty)
+    }
+
+    // MARK: The page
+
     #if os(Linux)
+    @MainActor private final class CountView {
+        private(set) var count = 0
+
+        /// The planted leak of the example `Notes`.
+        init(center: ObserverCenter) {
+            center.observe(.modelDidChange, owner: self, on: .mainActor) { _, _ in
+                self.count += 1
+            }
+        }
+    }
+
+    @Test @MainActor
+    func `L2 L3 the README and its recording show the failure that is printed`() async throws {
+        let leaks = await findLeaks(limits: .init(releaseWait: .milliseconds(100))) {
+            _ = CountView(center: .default)
+        }
+        // The example's place, in place of this file's.
+        let notes = try text("Examples/Notes/Notes.swift").components(separatedBy: "\n")
+        let line = try #require(
+            notes.firstIndex { $0.contains("owner: self, on: .mainActor) { _, _ in") })
+        let sentence = "\(try #require(leaks.first))"
+            .replacing(#/TetherTests/ReadmeTests.swift:\d+ \(modelDidChange\)/#) { _ in
+                "Notes/Notes.swift:\(line + 1) (notebookDidChange)"
+            }
+        #expect(try words(of: text("README.md")).contains(words(of: sentence)))
+        let recording = try text("Sources/TetherTesting/TetherTesting.docc/leak-test.svg")
+        #expect(
+            words(of: recording.replacing(#/<[^>]*>/#, with: " ")).contains(words(of: sentence)))
+        ObserverCenter.default.removeObservers(named: .modelDidChange)
+    }
+
+    private func text(_ file: String) throws -> String {
+        try String(contentsOf: Package.root.appending(path: file), encoding: .utf8)
+    }
+
+    /// The text with a space between two words, wherever its lines break.
+    private func words(of text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
     @Test func `the README holds the code of this file`() throws {
         let here = URL(filePath: #filePath)
         let readme = try String(

@@ -82,8 +82,8 @@ struct DocumentedCode: Sendable {
     /// types.
     var standsAlone: Bool { first.hasPrefix("extension Notification.Name") }
 
-    /// Whether the block is a whole main.swift.
-    var isProgram: Bool { standsAlone && prints }
+    /// Whether the block continues the main.swift of a page that shows one in steps.
+    var isStep: Bool { file.hasSuffix("/GettingStarted.md") && !isOfTests }
 
     var isOfTests: Bool {
         !file.hasPrefix("Sources/Tether/") && file != "README.md"
@@ -96,6 +96,16 @@ struct DocumentedCode: Sendable {
     }
 
     var prints: Bool { lines.contains { $0.contains("print(") } }
+
+    /// The block with the line numbers of the page.
+    var located: String {
+        """
+        #sourceLocation(file: "\(file)", line: \(line))
+        \(code.joined(separator: "\n"))
+        #sourceLocation()
+
+        """
+    }
 
     /// The block as a part of a file, between the code of a user's program, and with the line
     /// numbers of the page.
@@ -114,9 +124,7 @@ struct DocumentedCode: Sendable {
             }
         return """
             \(before)
-            #sourceLocation(file: "\(file)", line: \(line))
-            \(code.joined(separator: "\n"))
-            #sourceLocation()
+            \(located)
             \(after)
 
             """
