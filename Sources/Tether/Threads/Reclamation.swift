@@ -8,10 +8,14 @@ internal import Synchronization
 // # Epochs
 //
 // As in crossbeam-epoch. Each center has an *epoch*, a counter. A post has an *epoch guard*, a
-// place in memory readable by all threads. First of all, the post writes the center and the
-// center's epoch into its guard. A removing thread adds the object to the center's *garbage*, with
-// the current epoch, and increments the epoch. The object is released when no guard of the center
-// has the object's epoch or an earlier epoch. A later post does not find the object.
+// place in memory readable by all threads. First of all, the post writes the center's epoch into
+// its guard. A removing thread adds the object to the center's *garbage*, with the current epoch,
+// and increments the epoch. The object is released when no guard has the object's epoch or an
+// earlier epoch of the center. A later post does not find the object.
+//
+// The epochs of different centers are far apart, so an epoch also tells its center. The two are one
+// word, because a thread may end a post, and use the guard for another center or for a block, between
+// two loads of the removing thread.
 //
 // The garbage has outgrown slots, buckets, names, cache entries, keys of senders, and the memory of
 // registrations.
@@ -24,6 +28,9 @@ internal import Synchronization
 //     post                                    cancel()
 //     sets the hazard pointer                 closes the registration's state
 //     reads the state: calls, or skips        reads the hazard pointers: releases, or leaves it to the post
+//
+// The removing thread reads the hazard pointers of posts of the garbage's epoch, or earlier epochs,
+// alone. A later post collects no such garbage, nor does a block that the thread runs after it.
 //
 // At least one side sees the other's write. A registration that a post is calling stays in the
 // garbage as a whole, with its captures, while the post calls it, and at the latest until the end
@@ -52,29 +59,31 @@ internal import Synchronization
 //
 // # Cost
 //
-// A post: four stores to its guard (the center's first is sequentially consistent) and two to its
-// record, and a store and a load for each call. A removal: a read of 64 bytes for each guard in the
-// table, and a fence of all threads if another thread is posting on the center.
+// A post: three stores to its guard (the first is sequentially consistent) and two to its record,
+// and a store and a load for each call. A removal: a read of 64 bytes for each guard in the table,
+// and a fence of all threads if another thread is posting on the center.
 
 // MARK: Guards
 
 /// The guard of one post, or of one block of a target, while the post or the block is under way.
 /// SAFETY: `outer` and `next` point to guards, and guards and records are never freed.
 @safe struct EpochGuard: ~Copyable {
-    /// The bits of the address of the post's center; 0 while the guard is free.
-    let center = Atomic<UInt>(0)
-    /// The center's epoch when the post began.
+    /// The epoch of a target's block, a foreign center's call or an unmuting: each keeps its
+    /// registrations, and needs no epoch.
+    static let noEpoch: UInt64 = 1
+
+    /// The center's epoch when the post began; `noEpoch`; 0 while the guard is free.
     let epoch = Atomic<UInt64>(0)
     /// The hazard pointer: the bits of the address of the registration that is about to be called,
     /// or is running; or 0.
-    let registration = Atomic<UInt>(0)
+    let registration = Atomic<UInt64>(0)
     /// The guard of a post inside of this post. Set once, by the guard's thread.
     let next = unsafe Atomic<UnsafeMutablePointer<EpochGuard>?>(nil)
     /// The guard whose `next` is this guard. Only read by the guard's thread.
     let outer: UnsafeMutablePointer<EpochGuard>?
     let record: Unmanaged<ThreadRecord>
     /// Fills the guard up to the size of a cache line.
-    private let padding: (UInt, UInt) = (0, 0)
+    private let padding: (UInt, UInt, UInt) = (0, 0, 0)
 
     init(of record: ThreadRecord, inside outer: UnsafeMutablePointer<EpochGuard>? = nil) {
         unsafe self.record = .passUnretained(record)
@@ -82,13 +91,11 @@ internal import Synchronization
     }
 
     @inline(__always)
-    func begin(center: CenterAddress, epoch: UInt64) {
-        // Release, for a thread that reads this epoch: the effects of the guard's previous post
-        // happened before.
-        self.epoch.store(epoch, ordering: .releasing)
+    func begin(epoch: UInt64) {
         // Sequentially consistent: a thread that misses the store has removed its object before the
-        // slots are read.
-        self.center.store(center.bits, ordering: .sequentiallyConsistent)
+        // slots are read. For a thread that reads this epoch, the effects of the guard's previous
+        // post happened before.
+        self.epoch.store(epoch, ordering: .sequentiallyConsistent)
     }
 
     /// Sets the hazard pointer to the next registration to be called, after the call of the
@@ -97,7 +104,7 @@ internal import Synchronization
     func setHazardPointer(
         _ registration: RegistrationAddress, after previous: RegistrationAddress = .none
     ) {
-        self.registration.publish(registration.bits)
+        self.registration.publish(UInt64(registration.bits))
         if tether_needs_attention() { EpochGuard.attend(after: previous) }
     }
 
@@ -114,9 +121,9 @@ internal import Synchronization
     func end() {
         let previous = registration.load(ordering: .relaxed)
         registration.publish(0)
-        center.publish(0)
+        epoch.publish(0)
         if tether_needs_attention() {
-            EpochGuard.attend(after: RegistrationAddress(bits: previous))
+            EpochGuard.attend(after: RegistrationAddress(bits: UInt(previous)))
         }
     }
 
@@ -146,41 +153,43 @@ internal import Synchronization
     }
 
     /// The earliest epoch of a center's posts under way, and whether another thread has such a
-    /// post.
-    static func earliest(on center: CenterAddress) -> (epoch: UInt64, isElsewhere: Bool)? {
+    /// post. `now`: the center's epoch.
+    static func earliest(until now: UInt64) -> (epoch: UInt64, isElsewhere: Bool)? {
         var earliest: UInt64?
         var isElsewhere = false
         // SAFETY: only addresses are compared.
         let own = unsafe tether_thread_record()
-        GuardTable.shared.forEachUsed { epochGuard in
-            if epochGuard.center.load(ordering: .acquiring) == center.bits {
-                // Acquire: see `begin`.
-                earliest = min(earliest ?? .max, epochGuard.epoch.load(ordering: .acquiring))
-                if unsafe epochGuard.record.toOpaque() != own { isElsewhere = true }
-            }
+        GuardTable.shared.forEachUsed { epochGuard, epoch in
+            guard Reclamation.isEpoch(epoch, until: now) else { return }
+            earliest = min(earliest ?? .max, epoch)
+            if unsafe epochGuard.record.toOpaque() != own { isElsewhere = true }
         }
         return earliest.map { ($0, isElsewhere) }
     }
 
-    static func hazardPointers(on center: CenterAddress) -> [RegistrationAddress] {
-        var hazardPointers: [RegistrationAddress] = []
-        GuardTable.shared.forEachUsed { epochGuard in
-            if epochGuard.center.load(ordering: .acquiring) == center.bits {
-                // Acquire: a handler's stores into its captures happened before the release of the
-                // captures.
-                let bits = epochGuard.registration.load(ordering: .acquiring)
-                hazardPointers.append(RegistrationAddress(bits: bits))
-            }
+    /// Whether a post that began in an epoch, or in an earlier epoch of the same center, is calling
+    /// a registration. Called under the center's lock.
+    ///
+    /// A thread whose post ends meanwhile cannot use the guard again: at the post's end the thread
+    /// waits for the lock, to collect the garbage of that epoch.
+    static func isCalled(_ registration: RegistrationAddress, until epoch: UInt64) -> Bool {
+        var isCalled = false
+        GuardTable.shared.forEachUsed { epochGuard, begun in
+            guard Reclamation.isEpoch(begun, until: epoch) else { return }
+            // Acquire: a handler's stores into its captures happened before the release of the
+            // captures.
+            let bits = epochGuard.registration.load(ordering: .acquiring)
+            if bits == UInt64(registration.bits) { isCalled = true }
         }
-        return hazardPointers
+        return isCalled
     }
 
     /// The threads that are calling a registration, once for each call.
     static func threads(calling registration: RegistrationAddress) -> [ThreadRecord] {
         var threads: [ThreadRecord] = []
-        GuardTable.shared.forEachUsed { epochGuard in
+        GuardTable.shared.forEachUsed { epochGuard, _ in
             let bits = epochGuard.registration.load(ordering: .acquiring)
-            guard bits == registration.bits else { return }
+            guard bits == UInt64(registration.bits) else { return }
             // SAFETY: a record is never freed.
             unsafe threads.append(epochGuard.record.takeUnretainedValue())
         }
@@ -188,11 +197,11 @@ internal import Synchronization
     }
 }
 
-extension Atomic<UInt> {
+extension Atomic<UInt64> {
     /// Stores a word that other threads look for, before the load of `tether_awaited`. On ARM64 the
     /// load does not pass the store. The store is the same instruction as a store with release.
     @inline(__always)
-    fileprivate borrowing func publish(_ value: UInt) {
+    fileprivate borrowing func publish(_ value: UInt64) {
         #if arch(arm64) || arch(arm64_32)
         store(value, ordering: .sequentiallyConsistent)
         #else
@@ -235,16 +244,16 @@ extension Atomic<UInt> {
     /// posts.
     func setCount(_ count: Int) { self.count.store(count, ordering: .sequentiallyConsistent) }
 
-    /// Calls `body` with every guard in use by a post or a block.
+    /// Calls `body` with every guard in use by a post or a block, and the guard's epoch.
     @inline(__always)
-    func forEachUsed(_ body: (borrowing EpochGuard) -> Void) {
+    func forEachUsed(_ body: (borrowing EpochGuard, _ epoch: UInt64) -> Void) {
         for number in 0..<count.load(ordering: .sequentiallyConsistent) {
             var next = unsafe Optional(guards + number)
             // Guards behind the first free guard are free, too.
-            while let known = unsafe next,
-                unsafe known.pointee.center.load(ordering: .sequentiallyConsistent) != 0
-            {
-                unsafe body(known.pointee)
+            while let known = unsafe next {
+                let epoch = unsafe known.pointee.epoch.load(ordering: .sequentiallyConsistent)
+                if epoch == 0 { break }
+                unsafe body(known.pointee, epoch)
                 unsafe next = known.pointee.next.load(ordering: .acquiring)
             }
         }
@@ -275,10 +284,23 @@ struct Reclamation: ~Copyable, Sendable {
         var count: Int { retired.count }
     }
 
-    /// Incremented by each change that retires objects.
-    let epoch = Atomic<UInt64>(1)
+    /// Incremented by each change that retires objects, under the center's lock.
+    let epoch: Atomic<UInt64>
     /// The epoch of the latest garbage; 0 if there is none.
     private let newestGarbage = Atomic<UInt64>(0)
+
+    /// The epochs of a center begin in the middle of 2^48 numbers of its own. Every 65,536th center
+    /// has the same numbers: at worst, garbage waits for a post on the other center.
+    init(ofCenter number: UInt64) { epoch = Atomic(number << 48 | 1 << 47) }
+
+    /// Whether an epoch is one of the center's epochs until `now`. No post lasts for 2^46 removals.
+    @inline(__always)
+    fileprivate static func isEpoch(_ epoch: UInt64, until now: UInt64) -> Bool {
+        now &- epoch < 1 << 46
+    }
+
+    /// Whether a post on the center is under way. Called under the center's lock.
+    var hasPosts: Bool { EpochGuard.earliest(until: epoch.load(ordering: .relaxed)) != nil }
 
     /// Whether a post of an epoch must collect the garbage at its end. The garbage may wait for the
     /// post. If `retire` finds a post on another thread, it fences all threads and looks again. So
@@ -291,43 +313,46 @@ struct Reclamation: ~Copyable, Sendable {
     /// Retires objects removed from a center, and a registration whose state is closed. Returns the
     /// objects that no post may still read, to be released without the lock.
     func retire(
-        _ objects: [Object], and registration: Object? = nil, of center: CenterAddress,
-        in garbage: inout Garbage
+        _ objects: [Object], and registration: Object? = nil, in garbage: inout Garbage
     ) -> [Object] {
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
         for object in objects { garbage.retired.append((now, object, nil)) }
         if let registration { garbage.retired.append((now, nil, Unowned(registration))) }
         newestGarbage.store(now, ordering: .sequentiallyConsistent)
-        if EpochGuard.earliest(on: center)?.isElsewhere == true { EpochGuard.fenceOthers() }
-        guard let registration else { return expired(in: &garbage, of: center) }
-        if EpochGuard.hazardPointers(on: center).contains(RegistrationAddress(of: registration)) {
+        if EpochGuard.earliest(until: now)?.isElsewhere == true { EpochGuard.fenceOthers() }
+        guard let registration else { return expired(in: &garbage) }
+        if EpochGuard.isCalled(RegistrationAddress(of: registration), until: now) {
             garbage.called.append((now, registration))
-            return expired(in: &garbage, of: center)
+            return expired(in: &garbage)
         }
-        return expired(in: &garbage, of: center) + [registration]
+        return expired(in: &garbage) + [registration]
     }
 
     /// Removes and returns the garbage that no post may still read, to be released without the
     /// lock. Called by an ended post of the epoch `since`. A registration that was retired in an
     /// earlier epoch is left out: this post cannot have called it, and the post that did collects
     /// it.
-    func collect(_ garbage: inout Garbage, of center: CenterAddress, since: UInt64) -> [Object] {
+    func collect(_ garbage: inout Garbage, since: UInt64) -> [Object] {
         var released: [Object] = []
         if !garbage.called.isEmpty {
-            let called = Set(EpochGuard.hazardPointers(on: center))
-            let isFree = { (epoch: UInt64, object: Object) in
-                epoch >= since && !called.contains(RegistrationAddress(of: object))
+            var kept: [(epoch: UInt64, object: Object)] = []
+            for (epoch, object) in garbage.called {
+                let address = RegistrationAddress(of: object)
+                if epoch >= since, !EpochGuard.isCalled(address, until: epoch) {
+                    released.append(object)
+                } else {
+                    kept.append((epoch, object))
+                }
             }
-            released = garbage.called.filter { isFree($0.epoch, $0.object) }.map(\.object)
-            garbage.called.removeAll { isFree($0.epoch, $0.object) }
-            garbage.called.releaseUnusedCapacity()
+            garbage.called = kept
         }
-        return released + expired(in: &garbage, of: center)
+        return released + expired(in: &garbage)
     }
 
     /// Removes and returns the objects that were removed before the earliest post under way began.
-    private func expired(in garbage: inout Garbage, of center: CenterAddress) -> [Object] {
-        let earliest = EpochGuard.earliest(on: center)?.epoch ?? .max
+    private func expired(in garbage: inout Garbage) -> [Object] {
+        let now = epoch.load(ordering: .relaxed)
+        let earliest = EpochGuard.earliest(until: now)?.epoch ?? .max
         let firstKept =
             garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex
         let expired = garbage.retired[..<firstKept].compactMap(\.object)

@@ -74,17 +74,17 @@ internal import Synchronization
 
     // MARK: Posts
 
-    /// Calls `body` with a guard of the calling thread, for a post of a center in its epoch, or for
-    /// a block.
+    /// Calls `body` with a guard of the calling thread, for a post in an epoch of its center, or
+    /// without an epoch.
     @inline(__always)
     static func withGuard(
-        center: CenterAddress, epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
+        epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
     ) {
         let hadNoRecord = unsafe tether_thread_record() == nil
         // SAFETY: records and guards are never freed.
         unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
             let epochGuard = unsafe record.firstFree
-            unsafe epochGuard.pointee.begin(center: center, epoch: epoch)
+            unsafe epochGuard.pointee.begin(epoch: epoch)
             unsafe record.firstFree =
                 epochGuard.pointee.next.load(ordering: .relaxed) ?? addGuard(inside: epochGuard)
             unsafe body(epochGuard)
@@ -139,7 +139,8 @@ internal import Synchronization
         // SAFETY: guards are never freed.
         let guards = unsafe sequence(first: firstFree) { unsafe $0.pointee.outer }.dropFirst()
         let addresses = unsafe guards.map {
-            RegistrationAddress(bits: unsafe $0.pointee.registration.load(ordering: .relaxed))
+            let bits = unsafe $0.pointee.registration.load(ordering: .relaxed)
+            return RegistrationAddress(bits: UInt(bits))
         }
         return addresses.reversed()
     }

@@ -8,15 +8,14 @@ struct Posting {
 
     /// The number of read guards.
     let count = Location("count", initially: 1)
-    let center = Location("guard.center")
+    /// The epoch of a post on the center, from 2; 1 for a block; 0 while the guard is free.
     let epoch = Location("guard.epoch")
     let registration = Location("guard.registration")
     /// 1: posting threads fence. 2: the registration's bit.
     let awaited: Location
 
-    var centerStore = Order.sequentiallyConsistent
-    var epochStore = Order.releasing
-    var epochLoad = Order.acquiring
+    var epochStore = Order.sequentiallyConsistent
+    var epochLoad = Order.sequentiallyConsistent
     /// `Atomic.publish(_:)`.
     var publication: Order
     var awaitedLoad = Order.sequentiallyConsistent
@@ -32,11 +31,11 @@ struct Posting {
 
     // MARK: The thread that posts
 
-    /// `EpochGuard.begin(center:epoch:)`.
-    func begin(epoch: Value) {
-        self.epoch.store(epoch, epochStore)
-        center.store(1, centerStore)
-    }
+    /// `EpochGuard.begin(epoch:)`.
+    func begin(epoch: Value) { self.epoch.store(epoch, epochStore) }
+
+    /// The same for a block, which has no epoch.
+    func beginBlock() { begin(epoch: 1) }
 
     /// `EpochGuard.setHazardPointer(_:after:)`.
     func setHazardPointer() {
@@ -47,7 +46,7 @@ struct Posting {
     /// `EpochGuard.end()`.
     func end() {
         registration.store(0, publication)
-        center.store(0, publication)
+        epoch.store(0, publication)
         lookForWaiters()
     }
 
@@ -73,9 +72,9 @@ struct Posting {
         if machine.fence == .ofWaiters { fenceAllThreads() } else { fence(.sequentiallyConsistent) }
     }
 
-    /// `GuardTable.forEachUsed(_:)`, at one guard: the center of the guard's post, or 0.
+    /// `GuardTable.forEachUsed(_:)`, at one guard: its epoch.
     func visit() -> Value {
         _ = count.load(.sequentiallyConsistent)
-        return center.load(.sequentiallyConsistent)
+        return epoch.load(epochLoad)
     }
 }

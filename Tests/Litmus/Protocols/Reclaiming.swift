@@ -5,11 +5,12 @@
 ///
 /// The removing thread stores that there is garbage, and then reads the guards. A post ends, and
 /// then loads whether there is garbage. One of the two sees the other, and releases the object. The
-/// thread's next post uses the guard again at once. So the removing thread may find one post's
-/// center with the next post's epoch.
+/// thread's next post, or a block, uses the guard again at once, unless the thread has to collect
+/// garbage, for which it needs the lock of the removing thread. So the removing thread may find the
+/// epoch of a later post, and then the hazard pointer of a block.
 struct Reclaiming: Modelled {
     var posting: Posting
-    let epoch = Location("epoch", initially: 1)
+    let epoch = Location("epoch", initially: 2)
     let newestGarbage = Location("newestGarbage")
     let slot = Location("slot", initially: 1)
     let hasSenders = Location("hasSenders")
@@ -32,6 +33,10 @@ struct Reclaiming: Modelled {
     var closesFirst = true
     /// Whether kept captures count as garbage.
     var countsCaptures = true
+    /// Whether posts count that began after the removal.
+    var countsLaterPosts = false
+    /// Whether blocks count as posts.
+    var countsBlocks = false
 
     init(on machine: Machine) {
         posting = Posting(on: machine)
@@ -40,16 +45,13 @@ struct Reclaiming: Modelled {
     static let code = [
         Code(
             "Tether/Threads/Reclamation.swift", "func retire(", "func collect(", "func expired(",
-            "func begin(",
-            "func end(",
-            "func earliest(", "func hazardPointers(",
+            "func begin(", "func end(", "func earliest(", "func isCalled(",
             "newestGarbage.store(now, ordering: .sequentiallyConsistent)",
             "EpochGuard.fenceOthers()",
             "newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch",
             "let bits = epochGuard.registration.load(ordering: .acquiring)",
-            "self.epoch.store(epoch, ordering: .releasing)",
-            "epochGuard.center.load(ordering: .acquiring)",
-            "epochGuard.epoch.load(ordering: .acquiring)",
+            "self.epoch.store(epoch, ordering: .sequentiallyConsistent)",
+            "let now = epoch.load(ordering: .relaxed)",
             // By the storing thread, and under the lock.
             "let previous = registration.load(ordering: .relaxed)",
             "newestGarbage.store(garbage.newest, ordering: .relaxed)"),
@@ -80,6 +82,13 @@ struct Reclaiming: Modelled {
         end(epoch: epoch)
     }
 
+    /// `CenterCore.post` that calls no handler.
+    func postWithoutMatch() {
+        let epoch = epoch.load(.acquiring)
+        posting.begin(epoch: epoch)
+        end(epoch: epoch)
+    }
+
     /// Looks for garbage retired since an epoch.
     func end(epoch: Value) {
         posting.end()
@@ -92,7 +101,7 @@ struct Reclaiming: Modelled {
         if closesFirst { close() }
         slot.store(0, slotStore)
         epoch.wrappingAdd(1, .sequentiallyConsistent)
-        newestGarbage.store(1, .sequentiallyConsistent)
+        newestGarbage.store(2, .sequentiallyConsistent)
         look {
             posting.fenceOthers()
             look {
@@ -109,34 +118,37 @@ struct Reclaiming: Modelled {
         close()
         slot.store(0, slotStore)
         epoch.wrappingAdd(1, .sequentiallyConsistent)
-        newestGarbage.store(1, .sequentiallyConsistent)
-        if posting.visit() != 0 { posting.fenceOthers() }
-        let isCalled = posting.visit() != 0 && posting.registration.load(registrationLoad) == 1
-        let isSeen = posting.visit() != 0
-        newestGarbage.store(isSeen || (isCalled && countsCaptures) ? 1 : 0, .relaxed)
+        newestGarbage.store(2, .sequentiallyConsistent)
+        if isPost(posting.visit()) { posting.fenceOthers() }
+        let isCalled = isCalled()
+        let isSeen = isPost(posting.visit())
+        newestGarbage.store(isSeen || (isCalled && countsCaptures) ? 2 : 0, .relaxed)
         if isCalled { note("keeps the captures") }
+    }
+
+    /// `Reclamation.isEpoch`, for an object that was removed in epoch 2.
+    private func isPost(_ begun: Value) -> Bool {
+        begun == 2 || (begun == 3 && countsLaterPosts) || (begun == 1 && countsBlocks)
+    }
+
+    /// `EpochGuard.isCalled`
+    private func isCalled() -> Bool {
+        isPost(posting.visit()) && posting.registration.load(registrationLoad) == 1
     }
 
     private func close() { state.exchange(.sequentiallyConsistent) { _ in 1 } }
 
-    /// `Reclamation.collect`, with `EpochGuard.hazardPointers`: the captures alone are released.
+    /// `Reclamation.collect`: the captures alone are released.
     func collectCaptures() {
-        if posting.visit() != 0, posting.center.load(.acquiring) == 1,
-            posting.registration.load(registrationLoad) == 1
-        {
-            return note("keeps the captures")
-        }
+        if isCalled() { return note("keeps the captures") }
         captures.store(9, .plain)
         note("releases the captures")
     }
 
-    /// `Reclamation.expired`, with `EpochGuard.earliest`, for garbage of epoch 1. Releases the
+    /// `Reclamation.expired`, with `EpochGuard.earliest`, for garbage of epoch 2. Releases the
     /// garbage, unless a post that may see it is under way.
     func look(orElse keep: () -> Void) {
-        if posting.visit() != 0, posting.center.load(.acquiring) == 1 {
-            let begin = posting.epoch.load(posting.epochLoad)
-            if begin == 1 { return keep() }
-        }
+        if isPost(posting.visit()) { return keep() }
         memory.store(9, .plain)
         note("releases")
     }
@@ -145,8 +157,8 @@ struct Reclaiming: Modelled {
         Claim(
             "what a post reads has not been released",
             mutants: [
-                Mutant("the center is stored with release", breaksOn: .x86AndLanguage) {
-                    $0.posting.centerStore = .releasing
+                Mutant("the epoch is stored with release", breaksOn: .x86AndLanguage) {
+                    $0.posting.epochStore = .releasing
                 },
                 Mutant("slots are released and acquired only", breaksOn: .language) {
                     $0.slotStore = .releasing
@@ -224,9 +236,42 @@ struct Reclaiming: Modelled {
                 .init("retire") { code.retireCalled() })
         },
         Claim(
+            "captures are not kept for a block in the guard of an ended post",
+            mutants: [
+                Mutant("a post that began after the removal counts", breaksOn: .all) {
+                    $0.countsLaterPosts = true
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("keeps the captures") && $0["collects"] == 0 },
+                .init("post and block") {
+                    code.postWithoutMatch()
+                    code.posting.beginBlock()
+                    code.posting.setHazardPointer()
+                    code.posting.end()
+                },
+                .init("retire") { code.retireCalled() })
+        },
+        Claim(
+            "memory is not kept for a block in the guard of an ended post",
+            mutants: [
+                Mutant("blocks count as posts", breaksOn: .all) { $0.countsBlocks = true }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("keeps") && $0["collects"] == 0 },
+                .init("post and block") {
+                    code.postWithoutMatch()
+                    code.posting.beginBlock()
+                    code.posting.end()
+                },
+                .init("retire") { code.retire() })
+        },
+        Claim(
             "what a handler stores is stored before it is released, though the hazard pointer is used again at once",
             mutants: [
-                Mutant("begin is stored and loaded relaxed", breaksOn: .language) {
+                Mutant("the epoch is stored and loaded relaxed", breaksOn: .language) {
                     $0.posting.epochStore = .relaxed
                     $0.posting.epochLoad = .relaxed
                 }
@@ -235,14 +280,14 @@ struct Reclaiming: Modelled {
             Scenario(
                 forbidden: { $0.has("releases") }, finally: (code.memory, 1),
                 .init("post") {
-                    code.posting.begin(epoch: 1)
+                    code.posting.begin(epoch: 2)
                     code.memory.store(1, .plain)
-                    code.end(epoch: 1)
+                    code.end(epoch: 2)
                     code.posting.begin(epoch: code.epoch.load(.acquiring))
                 },
                 .init("reclaim") {
                     // The post was found when the object was retired.
-                    _ = code.posting.center.await(1, .sequentiallyConsistent)
+                    _ = code.posting.epoch.await(2, .sequentiallyConsistent)
                     code.epoch.wrappingAdd(1, .sequentiallyConsistent)
                     code.look {}
                 })

@@ -10,7 +10,7 @@ struct ThreadRecords: Modelled {
     /// A place in the table: 1 is a guard.
     let place = Location("place")
     /// The guards 0 and 1.
-    let center = [Location("0.center"), Location("1.center")]
+    let guardEpoch = [Location("0.epoch"), Location("1.epoch")]
 
     var countStore = Order.sequentiallyConsistent
     var countLoad = Order.sequentiallyConsistent
@@ -27,7 +27,7 @@ struct ThreadRecords: Modelled {
             "Tether/Threads/Reclamation.swift", "func forEachUsed(", "func place(",
             "self.count.store(count, ordering: .sequentiallyConsistent)",
             "count.load(ordering: .sequentiallyConsistent)",
-            "known.pointee.center.load(ordering: .sequentiallyConsistent)",
+            "known.pointee.epoch.load(ordering: .sequentiallyConsistent)",
             "known.pointee.next.load(ordering: .acquiring)"),
     ]
 
@@ -38,7 +38,7 @@ struct ThreadRecords: Modelled {
 
     /// A post, as far as a slot.
     func post(with record: Int) {
-        center[record].store(1, .sequentiallyConsistent)
+        guardEpoch[record].store(1, .sequentiallyConsistent)
         _ = hasSenders.load(.sequentiallyConsistent)
         note("slot of \(record)", slot.load(.sequentiallyConsistent))
     }
@@ -50,8 +50,8 @@ struct ThreadRecords: Modelled {
         let count = count.load(countLoad)
         for record in 0..<2 {
             note(
-                "center of \(record)",
-                record < count.number ? center[record].load(.sequentiallyConsistent) : 0)
+                "epoch of \(record)",
+                record < count.number ? guardEpoch[record].load(.sequentiallyConsistent) : 0)
         }
     }
 
@@ -66,7 +66,7 @@ struct ThreadRecords: Modelled {
             ]
         ) { code in
             Scenario(
-                forbidden: { $0["slot of 0"] == 1 && $0["center of 0"] == 0 },
+                forbidden: { $0["slot of 0"] == 1 && $0["epoch of 0"] == 0 },
                 .init("new thread") {
                     code.setCount(1)
                     code.post(with: 0)
@@ -86,7 +86,7 @@ struct ThreadRecords: Modelled {
             ]
         ) { code in
             Scenario(
-                forbidden: { $0["slot of 1"] == 1 && $0["center of 1"] == 0 },
+                forbidden: { $0["slot of 1"] == 1 && $0["epoch of 1"] == 0 },
                 .init("threads that come and go") {
                     code.setCount(2)
                     code.setCount(1)

@@ -63,7 +63,7 @@ struct Waiting: Modelled {
 
     /// `Registration.run`, in a block; a post does the same after more loads.
     func handler() {
-        posting.begin(epoch: 0)
+        posting.beginBlock()
         posting.setHazardPointer()
         guard state.load(stateLoad) == 0 else { return }
         note("handler runs")
@@ -183,7 +183,7 @@ struct Waiting: Modelled {
             Scenario(
                 forbidden: { $0.has("waits") && $0["resumes"] == 0 },
                 .init("block") {
-                    code.posting.begin(epoch: 0)
+                    code.posting.beginBlock()
                     code.posting.setHazardPointer()
                     code.posting.end()
                 },
@@ -203,7 +203,7 @@ struct Waiting: Modelled {
             Scenario(
                 forbidden: { $0.has("still waits") && $0["resumes"] == 0 },
                 .init("block") {
-                    code.posting.begin(epoch: 0)
+                    code.posting.beginBlock()
                     code.posting.setHazardPointer()
                     code.posting.end()
                 },
@@ -257,13 +257,13 @@ struct Waiting: Modelled {
             Scenario(
                 forbidden: { $0.has("gone") && $0["data"] == 0 },
                 .init("once") {
-                    code.posting.center.store(1, .sequentiallyConsistent)
+                    code.posting.beginBlock()
                     code.data.store(1, .plain)
                     code.posting.end()
                 },
                 .init("reclaim") {
                     // The center's own reference; the runtime's release.
-                    _ = code.posting.center.await(1, .sequentiallyConsistent)
+                    _ = code.posting.epoch.await(1, .sequentiallyConsistent)
                     if code.posting.visit() == 0 { code.references.wrappingAdd(-1, .releasing) }
                 },
                 .init("cancelAndWait") {

@@ -57,7 +57,7 @@ struct Block: Sendable {
 
     /// Calls the handlers, on the target.
     func run() {
-        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
+        unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
             var previous = RegistrationAddress.none
             unsafe first.deliver(after: &previous, at: epochGuard)
             for other in others {

@@ -46,7 +46,7 @@ extension PendingDeliveries {
             guard pending.unmute(by: muter, &effects, &overtaking, &calls) else { return false }
         }
         effects.carryOut()
-        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
+        unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
             var previous = RegistrationAddress.none
             for call in calls {
                 unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)

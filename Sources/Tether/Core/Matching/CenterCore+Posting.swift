@@ -28,7 +28,7 @@ extension CenterCore {
         withNotification: ((Notification) -> Void) -> Void
     ) {
         let epoch = reclamation.epoch.load(ordering: .acquiring)
-        unsafe ThreadRecord.withGuard(center: address, epoch: epoch) { epochGuard in
+        unsafe ThreadRecord.withGuard(epoch: epoch) { epochGuard in
             switch quickMatch(name) {
             case .nothing: break
             case .one(let bucket, let cached) where hasNoPayload:
@@ -205,7 +205,7 @@ extension CenterCore {
     /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
     static func deliver(_ notification: Notification, to registration: Unowned<Registration>) {
         guard let registration = registration.retained else { return }
-        unsafe ThreadRecord.withGuard(center: .noCenter, epoch: 0) { epochGuard in
+        unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
             unsafe epochGuard.pointee.setHazardPointer(registration.address)
             if Events.areTraced {
                 let begun = Events.report(.post(notification.name))

@@ -20,11 +20,11 @@ internal import Synchronization
 /// SAFETY: the constants never change; all other fields are atomic or protected by the lock.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
-    private static let all = Locked<[CenterAddress: Unowned<CenterCore>]>([:])
+    private static let all = Locked<[ObjectIdentifier: Unowned<CenterCore>]>([:])
     /// All cores that are not deallocated, retained.
     static var living: [CenterCore] { all.withLock { Array($0.values) }.compactMap(\.retained) }
     /// No other center gets this number.
-    let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+    let number: UInt64
     let kind: Kind
     /// The address of Tether's own center, while that center exists.
     private let publicCenterAddress = Atomic<UInt>(0)
@@ -33,7 +33,7 @@ internal import Synchronization
     /// The queues that post to this center later.
     let ledger = PostingLedger()
     let state: Locked<State>
-    let reclamation = Reclamation()
+    let reclamation: Reclamation
     /// Odd during the replacement of a keyed registration, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
     /// The id of the last added registration, for posts that read two buckets. Written under the
@@ -63,16 +63,18 @@ internal import Synchronization
 
     init(_ kind: Kind = .separate) {
         self.kind = kind
+        number = CenterCore.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+        reclamation = Reclamation(ofCenter: number)
         let registry = Registry()
         // SAFETY: the registry retains the node as long as the core lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
         state = Locked(State(registry: registry), rank: .center)
-        CenterCore.all.withLock { $0[address] = Unowned(self) }
+        CenterCore.all.withLock { $0[ObjectIdentifier(self)] = Unowned(self) }
     }
 
     deinit {
         CenterCore.all.withLock { all in
-            _ = all.removeValue(forKey: address)
+            _ = all.removeValue(forKey: ObjectIdentifier(self))
             all.releaseUnusedCapacity()
         }
     }
@@ -93,9 +95,6 @@ internal import Synchronization
             core.state.withLock { core.publishOrHideCache(of: $0.registry) }
         }
     }
-
-    /// The core's identity in epoch guards.
-    var address: CenterAddress { CenterAddress(of: self) }
 
     // MARK: Adding and removing
 
@@ -170,7 +169,7 @@ internal import Synchronization
                 // old number is seen.
                 // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.hideTrailingHoles() }
-                if EpochGuard.earliest(on: address) == nil {
+                if !reclamation.hasPosts {
                     return (removed, state.registry.takeUnlinked())
                 }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.showTrailingHoles(used) }
@@ -190,17 +189,14 @@ internal import Synchronization
     /// the state of a returned registration.
     @inline(never)
     private func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
-        reclamation.retire(
-            state.registry.takeUnlinked(), and: removed, of: address, in: &state.garbage)
+        reclamation.retire(state.registry.takeUnlinked(), and: removed, in: &state.garbage)
     }
 
     /// Called at the end of a post that began in the epoch: releases the garbage that no other post
     /// can be reading.
     @inline(never)
     func reclaim(since epoch: UInt64) {
-        let released = state.withLock {
-            reclamation.collect(&$0.garbage, of: address, since: epoch)
-        }
+        let released = state.withLock { reclamation.collect(&$0.garbage, since: epoch) }
         withExtendedLifetime(released) {}
     }
 
