@@ -13,21 +13,36 @@ internal import Synchronization
 /// clears its hazard pointer after a handler, and then reads `tether_awaited`. At least one of the
 /// two sees the other's write. Without waiters, a return costs one read of a word with the value 0.
 enum HandlerWait {
-    /// A `ThreadRecord` or an `AsyncRun`.
-    private typealias Runner = any AnyObject & Sendable
+    /// A `ThreadRecord` or an `AsyncRun`, by its identity. The object itself would be read by the
+    /// comparison of two existentials in a debug build, which ThreadSanitizer takes for a race.
+    private typealias Runner = ObjectIdentifier
 
     private struct Waiter: Sendable {
         let registration: RegistrationAddress
         /// The runners around the waiter. The waiter does not wait for its own runners.
         let own: [Runner]
+        /// The runs among `own`. Retained, so that no other run gets the identity of an ended run.
+        let ownRuns: [AsyncRun]
         /// Whether the registration will start no further handler; asked under the lock. Always
         /// true for a registration that has ended before the wait.
         let hasEnded: @Sendable () -> Bool
         let resume: @Sendable () -> Void
 
+        init(
+            for registration: RegistrationAddress, on thread: ThreadRecord? = nil,
+            hasEnded: @escaping @Sendable () -> Bool, resume: @escaping @Sendable () -> Void
+        ) {
+            self.registration = registration
+            self.hasEnded = hasEnded
+            self.resume = resume
+            ownRuns = AsyncRun.allCurrent
+            let threads = thread.map { [ObjectIdentifier($0)] } ?? []
+            own = threads + ownRuns.map { ObjectIdentifier($0) }
+        }
+
         /// Whether the waiter waits inside a runner, which cannot return before the waiter is
         /// resumed.
-        func isInside(_ runner: Runner) -> Bool { own.contains { $0 === runner } }
+        func isInside(_ runner: Runner) -> Bool { own.contains(runner) }
 
         /// The runners of the registration that the waiter waits for.
         func awaited(of runners: [Runner]) -> [Runner] {
@@ -44,9 +59,8 @@ enum HandlerWait {
         for registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true }
     ) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
-        let own = [ThreadRecord.current] + ownRuns
         let canEnd = add(
-            Waiter(registration: registration, own: own, hasEnded: hasEnded) { semaphore.signal() })
+            Waiter(for: registration, on: .current, hasEnded: hasEnded) { semaphore.signal() })
         if canEnd { semaphore.wait() }
         return canEnd
     }
@@ -58,9 +72,7 @@ enum HandlerWait {
         _ registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true },
         resume: @escaping @Sendable () -> Void
     ) -> Bool {
-        add(
-            Waiter(
-                registration: registration, own: ownRuns, hasEnded: hasEnded, resume: resume))
+        add(Waiter(for: registration, hasEnded: hasEnded, resume: resume))
     }
 
     /// Called after a handler's return and after a registration's end, if `tether_is_awaited`.
@@ -101,12 +113,11 @@ enum HandlerWait {
         !runners(of: registration).isEmpty
     }
 
-    private static var ownRuns: [Runner] { AsyncRun.allCurrent }
-
     private static func runners(of registration: RegistrationAddress) -> [Runner] {
         // Threads first, because an async call begins before its thread clears the hazard pointer.
-        let threads: [Runner] = EpochGuard.threads(calling: registration)
-        return threads + (AsyncRun.underWay(for: registration).map { [$0] } ?? [])
+        let threads = EpochGuard.threads(calling: registration).map { ObjectIdentifier($0) }
+        guard let run = AsyncRun.underWay(for: registration) else { return threads }
+        return threads + [ObjectIdentifier(run)]
     }
 
     /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a
@@ -142,10 +153,10 @@ enum HandlerWait {
     ) -> Bool {
         guard !waiter.own.isEmpty else { return false }
         var pending = awaited
-        var seen: Set<ObjectIdentifier> = []
+        var seen: Set<Runner> = []
         while let runner = pending.popLast() {
             if waiter.isInside(runner) { return true }
-            guard seen.insert(ObjectIdentifier(runner)).inserted else { continue }
+            guard seen.insert(runner).inserted else { continue }
             for other in waiters.values.joined() where other.isInside(runner) {
                 pending += other.awaited(of: runners(of: other.registration))
             }
