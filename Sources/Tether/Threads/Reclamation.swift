@@ -92,6 +92,10 @@ internal import Synchronization
 
     @inline(__always)
     func begin(epoch: UInt64) {
+        if epoch == EpochGuard.noEpoch {
+            // Only the order with the hazard pointer, which is stored next, matters.
+            return self.epoch.publish(epoch)
+        }
         // Sequentially consistent: a thread that misses the store has removed its object before the
         // slots are read. For a thread that reads this epoch, the effects of the guard's previous
         // post happened before.

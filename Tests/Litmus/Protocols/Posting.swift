@@ -16,6 +16,8 @@ struct Posting {
 
     var epochStore = Order.sequentiallyConsistent
     var epochLoad = Order.sequentiallyConsistent
+    /// The order of a block's beginning, if not `publication`.
+    var blockStore: Order?
     /// `Atomic.publish(_:)`.
     var publication: Order
     var awaitedLoad = Order.sequentiallyConsistent
@@ -35,7 +37,7 @@ struct Posting {
     func begin(epoch: Value) { self.epoch.store(epoch, epochStore) }
 
     /// The same for a block, which has no epoch.
-    func beginBlock() { begin(epoch: 1) }
+    func beginBlock() { epoch.store(1, blockStore ?? publication) }
 
     /// `EpochGuard.setHazardPointer(_:after:)`.
     func setHazardPointer() {

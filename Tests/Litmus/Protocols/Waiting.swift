@@ -117,6 +117,9 @@ struct Waiting: Modelled {
                 Mutant("the awaited word is loaded relaxed", breaksOn: [.armRCpc, .languageOnARM]) {
                     $0.posting.awaitedLoad = .relaxed
                 },
+                Mutant("a block begins with release", breaksOn: [.languageOnARM]) {
+                    $0.posting.blockStore = .releasing
+                },
             ]
         ) { code in
             Scenario(
