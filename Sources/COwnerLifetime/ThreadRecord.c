@@ -22,6 +22,13 @@
 #include <android/api-level.h>
 #endif
 
+#pragma GCC visibility push(default)
+// As in <dispatch/dispatch.h>, which needs a compiler with blocks.
+extern void dispatch_async_f(void *queue, void *context, void (*work)(void *));
+#pragma GCC visibility pop
+
+void tether_async(void *queue, void *context, void (*work)(void *)) { dispatch_async_f(queue, context, work); }
+
 _Thread_local void *tether_current_record;
 _Thread_local uint32_t tether_lock_ranks;
 static pthread_key_t exit_key;

@@ -64,6 +64,20 @@ static inline size_t tether_strong_count(void *_Nonnull object) {
 }
 static inline size_t tether_unowned_count(void *_Nonnull object) { return swift_unownedRetainCount(object); }
 
+// MARK: Other threads
+
+/// Calls `work` with `context` on a queue of libdispatch, without a block of C's.
+void tether_async(void *_Nonnull queue, void *_Nonnull context, void (*_Nonnull work)(void *_Nonnull context));
+
+/// Tells the processor that the calling thread tries again soon.
+static inline void tether_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 // MARK: A slot for each thread
 
 extern _Thread_local void *_Nullable tether_current_record;

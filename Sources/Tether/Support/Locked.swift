@@ -6,9 +6,10 @@ internal import Synchronization
 ///
 /// On Linux a `Mutex` is a futex with priority inheritance. The kernel passes the futex to the
 /// waiting thread of the highest priority that waits longest, so with more threads than cores each
-/// thread sleeps before each critical section. A thread therefore yields at a taken lock and tries
-/// again. After 40 tries the thread waits in the kernel. Otherwise high-priority threads could
-/// starve the holder.
+/// thread sleeps before each critical section. A thread therefore tries again at a taken lock. It
+/// pauses between the first tries, because a holder on another processor needs less time than a
+/// yield takes, and then yields. In the end the thread waits in the kernel. Otherwise high-priority
+/// threads could starve the holder.
 ///
 /// ThreadSanitizer does not see the kernel's ordering. `isTaken` shows it the same ordering, for
 /// half a nanosecond. The value must have a size: the sanitizer takes an access to an empty value
@@ -57,8 +58,10 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
 
     @inline(never)
     private borrowing func wait(after tries: inout Int) {
-        if tries < mostTries {
-            tries += 1
+        tries += 1
+        if tries <= pauses {
+            tether_pause()
+        } else if tries <= pauses + yields {
             sched_yield()
         } else {
             tries = 0
@@ -85,12 +88,14 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     }
 }
 
-/// The number of tries at a taken lock before a thread waits in the kernel.
+// The numbers of tries at a taken lock, before a thread waits in the kernel.
 #if canImport(Darwin)
-/// A running thread may take an unfair lock before sleeping threads.
-private let mostTries = 0
+/// None, because a running thread may take an unfair lock before sleeping threads.
+private let pauses = 0
+private let yields = 0
 #else
-private let mostTries = 40
+private let pauses = 30
+private let yields = 40
 #endif
 
 /// The ranks of locks, in the order in which a thread may take them. A thread holds at most one
