@@ -8,16 +8,23 @@ internal import Synchronization
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work
 /// there (D2, D4). A block stores numbers, and `PendingDeliveries` stores the notifications. A
-/// block retains neither the target nor the pending deliveries, which count their blocks: each
-/// block runs once, or is dropped once.
-struct Block: Sendable {
+/// block retains neither the target nor the pending deliveries, which count their blocks.
+///
+/// Each block runs once, or is dropped once. A queue may run it twice, cancel it, or release it
+/// without a run: only the first of `run`, `drop` and `deinit` does anything.
+final class Block: Sendable {
     /// The delivery to one observer.
     /// SAFETY: pending deliveries keep themselves until their last block begins or is dropped.
-    @safe fileprivate struct Entry: Sendable {
-        let pending: Unmanaged<PendingDeliveries>
-        let number: UInt64
+    @safe struct Entry: Sendable {
+        private let pending: Unmanaged<PendingDeliveries>
+        private let number: UInt64
 
-        func deliver(
+        init(_ pending: PendingDeliveries, _ number: UInt64) {
+            unsafe self.pending = .passUnretained(pending)
+            self.number = number
+        }
+
+        fileprivate func deliver(
             after previous: inout RegistrationAddress,
             at epochGuard: UnsafeMutablePointer<EpochGuard>
         ) {
@@ -26,37 +33,49 @@ struct Block: Sendable {
             }
         }
 
-        func drop() { unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
+        fileprivate func drop() { unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
 
-        func markLate() { unsafe pending._withUnsafeGuaranteedRef { $0.markLate(number) } }
+        fileprivate func markLate() {
+            unsafe pending._withUnsafeGuaranteedRef { $0.markLate(number) }
+        }
     }
 
     private let first: Entry
     /// The deliveries to further observers; in most blocks none.
-    private var others: ContiguousArray<Entry> = []
+    private let others: ContiguousArray<Entry>
+    /// Whether the block has begun, or was dropped.
+    private let isUsed = Atomic<Bool>(false)
 
-    init(_ pending: PendingDeliveries, _ number: UInt64) {
-        first = unsafe Entry(pending: .passUnretained(pending), number: number)
+    init(_ first: Entry, _ others: ContiguousArray<Entry>) {
+        self.first = first
+        self.others = others
     }
 
-    /// Adds the delivery of a block that has no other.
-    mutating func append(_ other: Block) {
-        assert(other.others.isEmpty)
-        others.append(other.first)
+    deinit { drop() }
+
+    private func use() -> Bool {
+        if isUsed.load(ordering: .relaxed) { return false }
+        return !isUsed.exchange(true, ordering: .acquiringAndReleasing)
     }
 
     /// Calls the handlers on a target whose later blocks a handler may run inside its call.
     func runNestable() {
+        guard use() else { return }
         // A nested block of the first observer finds its handler running, and leaves the rest to
         // the return.
         for other in others {
             other.markLate()
         }
-        run()
+        callHandlers()
     }
 
     /// Calls the handlers, on the target.
     func run() {
+        guard use() else { return }
+        callHandlers()
+    }
+
+    private func callHandlers() {
         unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
             var previous = RegistrationAddress.none
             unsafe first.deliver(after: &previous, at: epochGuard)
@@ -66,32 +85,13 @@ struct Block: Sendable {
         }
     }
 
-    /// Drops and counts the deliveries of a block that never runs. The release may call the user's
+    /// Drops and counts the deliveries, unless the block has begun. The release may call the user's
     /// code.
     func drop() {
+        guard use() else { return }
         first.drop()
         for other in others {
             other.drop()
         }
     }
-}
-
-/// A block for a queue that may run a block twice, drop or cancel a block: runs once, or is dropped
-/// once.
-final class CancellableBlock: Sendable {
-    private let block: Block
-    private let isUsed = Atomic<Bool>(false)
-
-    init(_ block: Block) { self.block = block }
-
-    deinit { cancel() }
-
-    func run() { if use() { block.run() } }
-
-    func runNestable() { if use() { block.runNestable() } }
-
-    /// Drops the deliveries, unless the block has begun.
-    func cancel() { if use() { block.drop() } }
-
-    private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }

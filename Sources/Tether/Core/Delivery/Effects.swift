@@ -9,9 +9,14 @@
 /// *Cost*: one block needs no allocation. With more than `mostSearched` targets a dictionary finds
 /// the block of a target, so a post to n targets is O(n).
 struct Effects: ~Copyable {
+    /// A block to make and submit.
     private struct Submission {
         let target: BlockTarget
-        var block: Block
+        let first: Block.Entry
+        /// The deliveries to further observers; in most blocks none.
+        var others: ContiguousArray<Block.Entry> = []
+
+        func submit() { target.schedule(Block(first, others)) }
     }
 
     private static let mostSearched = 128
@@ -26,10 +31,10 @@ struct Effects: ~Copyable {
     /// Releases a value after the lock.
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    /// Adds a new block, even if the target has one here. Takes over the target, so that a delivery
+    /// Adds a delivery in a new block, even if the target has one here. Takes over the target, so that a delivery
     /// retains it once.
-    mutating func addOwnBlock(_ block: consuming Block, on target: consuming BlockTarget) {
-        let submission = Submission(target: target, block: block)
+    mutating func addOwnBlock(_ entry: Block.Entry, on target: consuming BlockTarget) {
+        let submission = Submission(target: target, first: entry)
         if first == nil {
             first = submission
         } else {
@@ -37,20 +42,20 @@ struct Effects: ~Copyable {
         }
     }
 
-    /// Adds a delivery to the block on its target, or adds the block as the target's first. On a
-    /// concurrent target the observers of a post run at the same time, so each has its own block.
-    mutating func joinBlock(_ block: consuming Block, on target: consuming BlockTarget) {
+    /// Adds a delivery to the block on its target, or in a new block if the target has none here. On
+    /// a concurrent target the observers of a post run at the same time, so each has its own block.
+    mutating func joinBlock(_ entry: Block.Entry, on target: consuming BlockTarget) {
         guard target.sharesBlocks, first != nil else {
-            return addOwnBlock(block, on: target)
+            return addOwnBlock(entry, on: target)
         }
         if first!.target.sharesBlockAtPlace(of: target) {
-            return first!.block.append(block)
+            return first!.others.append(entry)
         }
         if let index = indexOfBlock(on: target) {
-            return others[index].block.append(block)
+            return others[index].others.append(entry)
         }
         indices?[target.place] = others.count
-        addOwnBlock(block, on: target)
+        addOwnBlock(entry, on: target)
     }
 
     private mutating func indexOfBlock(on target: BlockTarget) -> Int? {
@@ -89,17 +94,17 @@ struct Effects: ~Copyable {
             return
         }
         if others.isEmpty, released.isEmpty {
-            return first.target.schedule(first.block)
+            return first.submit()
         }
         let submissions = [first] + others
         others = []
         indices = nil
         for submission in submissions where !submission.target.mayRunInSchedule {
-            submission.target.schedule(submission.block)
+            submission.submit()
         }
         released = []
         for submission in submissions where submission.target.mayRunInSchedule {
-            submission.target.schedule(submission.block)
+            submission.submit()
         }
     }
 }

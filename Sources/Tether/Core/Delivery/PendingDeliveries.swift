@@ -227,14 +227,14 @@ final class PendingDeliveries: Sendable {
         state.publishWaitingCount()
         guard let number = appended.block, let target = state.destination.target else { return }
         state.waitingBlocks += 1
-        effects.joinBlock(Block(self, number), on: target)
+        effects.joinBlock(Block.Entry(self, number), on: target)
     }
 
     /// Submits a block of its own for a delivery that has lost its block.
     private func resubmit(_ number: UInt64, in state: inout State, _ effects: inout Effects) {
         guard let target = state.destination.target else { return }
         state.waitingBlocks += 1
-        effects.addOwnBlock(Block(self, number), on: target)
+        effects.addOwnBlock(Block.Entry(self, number), on: target)
     }
 
     /// Reports the beginning of a wait to a trace, if there is one. `targetName`: as computed
@@ -409,7 +409,7 @@ final class PendingDeliveries: Sendable {
 
     /// A delivery that a switch has moved, and that needs a block on the new target.
     struct Moved {
-        let block: Block
+        let entry: Block.Entry
         let postNumber: PostNumber
     }
 
@@ -422,7 +422,7 @@ final class PendingDeliveries: Sendable {
         guard let new else { return }
         if observers.count > 1 { moved.sort { $0.postNumber < $1.postNumber } }
         var effects = Effects()
-        for delivery in moved { effects.addOwnBlock(delivery.block, on: new) }
+        for delivery in moved { effects.addOwnBlock(delivery.entry, on: new) }
         effects.carryOut()
     }
 
@@ -458,7 +458,7 @@ final class PendingDeliveries: Sendable {
         let numbers = state.queue.move(to: target.order)
         state.waitingBlocks += numbers.count
         for (number, postNumber) in zip(numbers, postNumbers) {
-            moved.append(Moved(block: Block(self, number), postNumber: postNumber))
+            moved.append(Moved(entry: Block.Entry(self, number), postNumber: postNumber))
         }
     }
 

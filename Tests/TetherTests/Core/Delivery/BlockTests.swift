@@ -30,6 +30,11 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @Test func `D2 libdispatch's own queue gets the blocks, without a closure of Swift's`() {
+        #expect(unsafe DispatchQueue(label: "BlockTests").cQueue != nil)
+        #expect(unsafe DispatchQueue.global().cQueue != nil)
+    }
+
     @Test
     func `D4 a barrier that was put on a concurrent queue before a post runs before its handlers`()
     {

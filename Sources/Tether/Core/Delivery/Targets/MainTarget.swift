@@ -21,9 +21,12 @@ public struct MainActorTarget: Sendable {
 enum MainQueue {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
-        DispatchQueue.main.setSpecific(key: key, value: true)
+        queue.setSpecific(key: key, value: true)
         return key
     }()
+
+    /// Kept, because on Linux each request makes another wrapper.
+    static let queue = DispatchQueue.main
 
     static func isMain(_ queue: DispatchQueue) -> Bool {
         !queue.isGlobal && queue.getSpecific(key: key) == true
@@ -53,7 +56,7 @@ final class MainQueueTarget: BlockTarget, @unchecked Sendable {
         inlineRule == .never ? "main, later" : "main\(batchingSuffix)"
     }
 
-    override func schedule(_ block: __owned Block) { DispatchQueue.main.async { block.run() } }
+    override func schedule(_ block: __owned Block) { MainQueue.queue.submit(block) }
 
     override var isCurrent: Bool { MainQueue.isCurrent }
 

@@ -1,3 +1,4 @@
+internal import COwnerLifetime
 internal import Dispatch
 internal import Foundation
 
@@ -11,7 +12,7 @@ final class DispatchQueueTarget: BlockTarget, @unchecked Sendable {
             queue: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
     }
 
-    override func schedule(_ block: __owned Block) { queue.async { block.run() } }
+    override func schedule(_ block: __owned Block) { queue.submit(block) }
 
     override var description: String {
         "dispatch queue \(queue.label)\(sharesBlocks ? "" : ", concurrently")\(batchingSuffix)"
@@ -19,6 +20,45 @@ final class DispatchQueueTarget: BlockTarget, @unchecked Sendable {
 }
 
 extension DispatchQueue {
+    /// Runs a block on the queue, as `async` does.
+    ///
+    /// The C library gets the block as it is. `async` makes a closure and copies it as a C block,
+    /// which takes longer than the rest of a delivery.
+    func submit(_ block: __owned Block) {
+        guard let queue = unsafe cQueue else { return async { block.run() } }
+        unsafe tether_async(queue, Unmanaged.passRetained(block).toOpaque()) { block in
+            // SAFETY: the context is the block that was retained above, and is run once.
+            unsafe Unmanaged<Block>.fromOpaque(block).takeRetainedValue().run()
+        }
+    }
+
+    #if canImport(Darwin)
+    /// The C library's queue: the object itself.
+    var cQueue: UnsafeMutableRawPointer? {
+        unsafe Unmanaged.passUnretained(self).toOpaque()
+    }
+    #else
+    /// The C library's queue, which the object wraps; `nil` if the object's layout is not known.
+    var cQueue: UnsafeMutableRawPointer? {
+        unsafe DispatchQueue.beginsWithCQueue ? firstWord : nil
+    }
+
+    /// Whether the first word of a queue's object is the C library's queue.
+    private static let beginsWithCQueue: Bool = {
+        let queue = DispatchQueue(label: "Tether")
+        let wrapped = Mirror(reflecting: queue).children.first { $0.label == "__wrapped" }
+        guard let cQueue = unsafe wrapped?.value as? OpaquePointer else { return false }
+        return unsafe queue.firstWord == UnsafeMutableRawPointer(cQueue)
+    }()
+
+    /// SAFETY: called if a queue has a stored property of a pointer's size.
+    private var firstWord: UnsafeMutableRawPointer? {
+        let object = unsafe Unmanaged.passUnretained(self).toOpaque()
+        // Behind the object's class and its counts of references.
+        return unsafe object.load(fromByteOffset: 16, as: UnsafeMutableRawPointer?.self)
+    }
+    #endif
+
     /// Whether the queue is global, by its label, because on Linux each request makes another
     /// wrapper.
     var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
@@ -51,15 +91,15 @@ final class OperationQueueTarget: BlockTarget, @unchecked Sendable {
 
     /// SAFETY: `block` is constant and Sendable; the rest is `Operation`'s own state.
     private final class DeliveryOperation: Operation, @unchecked Sendable {
-        private let block: CancellableBlock
+        private let block: Block
 
-        init(_ block: Block) { self.block = CancellableBlock(block) }
+        init(_ block: Block) { self.block = block }
 
         override func main() { block.run() }
 
         override func cancel() {
             super.cancel()
-            block.cancel()
+            block.drop()
         }
     }
 }
