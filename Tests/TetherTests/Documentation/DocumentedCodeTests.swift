@@ -130,8 +130,10 @@ import Testing
             .joined(separator: "\n")
     }
 
-    private func file(of blocks: [DocumentedCode]) -> String {
-        blocks.enumerated().map { $1.part(number: $0) }.joined()
+    private func file(of blocks: [DocumentedCode]) throws -> String {
+        let standIn = Package.root.appending(path: "Tests/AppleStandIns/UIKit/UIKit.swift")
+        return try blocks.enumerated().map { $1.part(number: $0) }.joined()
+            + String(contentsOf: standIn, encoding: .utf8)
     }
 
     @Test
