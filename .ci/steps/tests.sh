@@ -32,6 +32,14 @@ litmus() {
     limited $build/release/release/Litmus
 }
 
+# interleavings COUNT SEED: builds a debug library with the points of Support/Interleaving.swift, and plays so many seeds.
+interleavings() {
+    local flag=-DTETHER_INTERLEAVING folder=$build/interleavings
+    limited swift build --package-path Tests/Interleavings --scratch-path "$folder" --disable-index-store \
+        -Xswiftc $flag -Xcc $flag
+    limited "$folder/debug/Interleavings" "$@"
+}
+
 # Checks that the benchmarks work, not the speed of the machine.
 benchmarks() {
     release_build

@@ -143,6 +143,10 @@ static inline bool tether_posters_fence(void) {
 
 /// A registration's bit, never the lowest; 0 for no registration.
 static inline uintptr_t tether_awaited_bit(uintptr_t registration) {
+#if defined(TETHER_INTERLEAVING)
+    // The same for each address, so that a seed has the same points in each process.
+    return registration ? 2 : 0;
+#endif
     uint64_t hash = (uint64_t)registration * 0x9E3779B97F4A7C15u >> 32;
     return registration ? (uintptr_t)1 << (1 + hash % (sizeof(uintptr_t) * 8 - 1)) : 0;
 }

@@ -1,6 +1,8 @@
 /// Spreads the bits of an address. The upper bits of the product are well mixed: `ObjectTable`
 /// takes the highest for its shards, and `chainHash` those below.
-func mixedBits(ofAddress address: UInt) -> UInt64 { UInt64(address) &* 0x9E37_79B9_7F4A_7C15 }
+func mixedBits(ofAddress address: UInt) -> UInt64 {
+    UInt64(Interleaving.number(ofAddress: address)) &* 0x9E37_79B9_7F4A_7C15
+}
 
 /// The hash of an address for `HashChains`.
 func chainHash(ofAddress address: UInt) -> UInt {

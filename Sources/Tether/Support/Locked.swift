@@ -18,7 +18,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
     /// Whether a thread has the lock. The hint saves tries that would fail: each try is a system
     /// call.
-    private let isTaken = Atomic<Bool>(false)
+    private let isTaken = Synchronization.Atomic<Bool>(false)
     #if DEBUG
     private let rank: LockRank?
     #endif
@@ -39,8 +39,12 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
         // One call of `body` in one place, because a second call retains every captured object once
         // more.
         while true {
-            if let result = try withLockIfFree(body) { return result }
-            wait(after: &tries)
+            Interleaving.pass(.step)
+            if let result = try withLockIfFree(body) {
+                Interleaving.pass(.unlocked)
+                return result
+            }
+            if !Interleaving.pass(.blocked) { wait(after: &tries) }
         }
     }
 

@@ -47,8 +47,9 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     /// The object, retained; `nil` after the release of its last strong reference.
     @inline(__always)
     var retained: Object? {
+        Interleaving.pass(.step)
         // SAFETY: this reference keeps the memory; a successful retain is passed to the caller.
-        unsafe tether_try_retain(pointer) ? unmanaged.takeRetainedValue() : nil
+        return unsafe tether_try_retain(pointer) ? unmanaged.takeRetainedValue() : nil
     }
 
     /// Whether the object's last strong reference was released. Does not retain the object.

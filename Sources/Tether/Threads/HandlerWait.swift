@@ -1,5 +1,4 @@
 internal import COwnerLifetime
-internal import Dispatch
 internal import Synchronization
 
 /// Waits until the handlers of a registration have returned (R2).
@@ -58,10 +57,10 @@ enum HandlerWait {
     static func wait(
         for registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true }
     ) -> Bool {
-        let semaphore = DispatchSemaphore(value: 0)
+        let hasReturned = Signal()
         let canEnd = add(
-            Waiter(for: registration, on: .current, hasEnded: hasEnded) { semaphore.signal() })
-        if canEnd { semaphore.wait() }
+            Waiter(for: registration, on: .current, hasEnded: hasEnded) { hasReturned.give() })
+        if canEnd { hasReturned.wait() }
         return canEnd
     }
 

@@ -109,6 +109,7 @@ internal import Synchronization
         _ registration: RegistrationAddress, after previous: RegistrationAddress = .none
     ) {
         self.registration.publish(UInt64(registration.bits))
+        Interleaving.pass(.step)
         if tether_needs_attention() { EpochGuard.attend(after: previous) }
     }
 
@@ -126,6 +127,7 @@ internal import Synchronization
         let previous = registration.load(ordering: .relaxed)
         registration.publish(0)
         epoch.publish(0)
+        Interleaving.pass(.step)
         if tether_needs_attention() {
             EpochGuard.attend(after: RegistrationAddress(bits: UInt(previous)))
         }

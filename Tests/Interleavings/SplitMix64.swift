@@ -1,0 +1,1 @@
+../TetherTests/TestDoubles/SplitMix64.swift
