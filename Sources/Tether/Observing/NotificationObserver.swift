@@ -123,8 +123,9 @@ internal import Synchronization
     ///
     /// Pending deliveries move to the new target in order, and a running call finishes first. A
     /// switch to `.postingThread` takes effect when no delivery is pending and no call runs on the
-    /// old target; until then posts join the old target. The setter runs no handler. An ended
-    /// observer's target is `.postingThread`.
+    /// old target; until then posts join the old target. A post under way, such as the one whose
+    /// handler switches the target, may still call the handler itself. The setter runs no handler.
+    /// An ended observer's target is `.postingThread`.
     ///
     /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, the
     /// observer of an async sequence, and the token of an owner's task, loop or closure. Setting a
@@ -183,10 +184,10 @@ internal import Synchronization
     /// is pending until then, and retains its object. If mutings overlap, keeping begins with the
     /// first `keepingNewest`.
     ///
-    /// *Delivery*: notifications posted before the muting are delivered also while muted. A handler
-    /// that a post on another thread has begun to call may still run. A dropped or displaced
-    /// notification does not use up a `once` observer. Muting works on every target, and survives a
-    /// switch. Complexity: O(1).
+    /// *Delivery*: notifications posted before the muting are delivered also while muted. A post
+    /// under way, such as the one whose handler mutes, may still call the handler. A dropped or
+    /// displaced notification does not use up a `once` observer. Muting works on every target, and
+    /// survives a switch. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
         live?.makePendingIfNeeded().mute(by: .token, keepingNewest: keepingNewest)
     }

@@ -117,15 +117,8 @@ internal import Synchronization
         }
     }
 
-    /// Whether the calling thread is in a post or in a block.
-    static var isDelivering: Bool {
-        // SAFETY: records and guards are never freed.
-        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
-            unsafe record.firstFree.pointee.outer != nil
-        }
-    }
-
-    /// Whether the innermost post of the calling thread is made inside another post or a block.
+    /// Whether the innermost post, or unmuting, of the calling thread is made inside another one, or
+    /// a block.
     static var isPostNested: Bool {
         // SAFETY: records and guards are never freed.
         unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in

@@ -275,7 +275,7 @@ import Testing
         ])
     }
 
-    @Test func `D3 D6 observers that a handler switches are called in the turn of its post`() {
+    @Test func `R4 D6 observers that a handler switches are called in the turn of its post`() {
         expectAgreement([
             .make(object: 1, atEnd: []),
             .observe(Observation(actions: [.redirectAll(object: 1, scheduler: Places.loop)])),
@@ -301,7 +301,8 @@ import Testing
         ])
     }
 
-    @Test func `D3 D9 a post comes behind what an unmuting delivers during it`() {
+    @Test
+    func `R4 D9 a post calls an observer that was switched and unmuted during it in its turn`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         expectAgreement([
             .observe(

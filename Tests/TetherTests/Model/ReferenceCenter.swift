@@ -31,13 +31,9 @@ class ReferenceCenter: Counted {
             if !observer.accept(notification, &submission) { called.append(observer) }
         }
         submission.submit()
-        // R4: an observer that has ended meanwhile is not called.
-        for observer in called where observer.takesPosts {
+        for observer in called {
             post.called = observer
-            let submission = observer.beginTurn(notification)
-            // A scheduler may run a block at once, which then uses the observer, and not the post.
-            if submission.hasBlock { post.called = nil }
-            submission.submit()
+            observer.takeTurn(notification)
         }
         posts.removeLast()
         for observer in post.ended { observer.release() }

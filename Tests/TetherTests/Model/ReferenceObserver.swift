@@ -145,18 +145,9 @@ final class ReferenceObserver: Counted {
     ///
     /// D1: on the posting thread. D3: where its target runs, unless a delivery of its own is
     /// pending. D6: a call that runs on an earlier target ends first.
-    private var isCalledByPosts: Bool { mayBeCalledHere && pending.isEmpty }
-
-    /// D3: the same in its turn. Deliveries that have come since the post began are later than the
-    /// post, but for those that an unmuting or a switch has put there, or whose block has begun.
-    private var isCalledInItsTurn: Bool {
-        mayBeCalledHere && !pending.contains { $0.placeHasCome }
-    }
-
-    /// Without a target nothing is pending.
-    private var mayBeCalledHere: Bool {
+    private var isCalledByPosts: Bool {
         guard let target else { return true }
-        return target.isCurrent && call?.isLeft != true
+        return target.isCurrent && call?.isLeft != true && pending.isEmpty
     }
 
     /// D3: whether it waits for its turn in the block of a post, because a delivery of another
@@ -165,37 +156,30 @@ final class ReferenceObserver: Counted {
         target?.deliveries.isEmpty == false && world.runningHandlers == 0
     }
 
-    /// A post begins. False if the post calls the handler, when all blocks are submitted (M3).
-    /// `isKept`: whether an unmuting delivers the notification, as if posted now (D9).
+    /// A post asks the observer, once. False if the post calls the handler, when all blocks are
+    /// submitted (M3). `isKept`: whether an unmuting delivers the notification, as if posted now
+    /// (D9).
     func accept(
         _ posted: ReferenceNotification, _ submission: inout ReferenceSubmission,
         isKept: Bool = false
     ) -> Bool {
-        if isCalledByPosts, !waitsForOthers { return false }
         if isMuted {
             keep(posted, &submission)
-        } else {
-            isUsedUp = isOnce
-            append(posted.retainedForLater(), &submission, isKept: isKept)
+            return true
         }
+        if isCalledByPosts, !waitsForOthers { return false }
+        isUsedUp = isOnce
+        append(posted.retainedForLater(), &submission, isKept: isKept)
         return true
     }
 
-    /// The turn of the observer on the posting thread, in registration order (D1). Returns what the
-    /// post submits if it does not call the handler.
-    func beginTurn(_ posted: ReferenceNotification) -> ReferenceSubmission {
-        var submission = ReferenceSubmission()
-        if isMuted {
-            keep(posted, &submission)
-        } else {
-            isUsedUp = isOnce
-            if isCalledInItsTurn {
-                handle(posted)
-            } else {
-                append(posted.retainedForLater(), &submission)
-            }
-        }
-        return submission
+    /// The turn of the observer on the posting thread, in registration order (D1). What a handler
+    /// of the post has muted or switched is called all the same (D3); what one has ended is not
+    /// (R4), and what another post has used up is not (R7).
+    func takeTurn(_ posted: ReferenceNotification) {
+        if hasEnded || isUsedUp { return }
+        isUsedUp = isOnce
+        handle(posted)
     }
 
     /// R1, R7, R11.

@@ -213,8 +213,6 @@ struct ReferenceSubmission {
     private var blocks: [(target: ReferenceTarget, block: ReferenceBlock)] = []
     private var released: [ReferenceNotification] = []
 
-    var hasBlock: Bool { !blocks.isEmpty }
-
     /// D2: one block for each target, on a concurrent one for each observer.
     mutating func add(_ delivery: ReferenceDelivery, on target: ReferenceTarget) {
         if target.kind != .concurrent,

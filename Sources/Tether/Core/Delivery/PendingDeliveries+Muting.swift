@@ -15,13 +15,14 @@ extension PendingDeliveries {
     /// While the observer is muted, keeps a notification in place of the older kept one. If none is
     /// to be kept, drops the notification.
     func keep(
-        _ notification: Notification, _ targetName: String, in state: inout State,
-        _ post: inout Post
+        _ notification: Notification, as waiting: inout WaitingForm, _ targetName: String,
+        in state: inout State, _ post: inout Post
     ) {
         guard state.extras.muting.keepsNewest else {
             return countDrop(of: notification, because: .muted, in: &state)
         }
-        let delivery = post.delivery(of: notification, waitsSince: reportWait(on: targetName))
+        let delivery = post.delivery(
+            of: waiting.store(notification), waitsSince: reportWait(on: targetName))
         if let displaced = state.extras.muting.keep(delivery) {
             drop(displaced, because: .muted, in: &state, &post.effects)
         }
@@ -39,23 +40,22 @@ extension PendingDeliveries {
     /// Ends one muting of each observer. Returns false if the token has not muted. The kept
     /// notifications are delivered as if by one post, made now.
     static func unmute(_ observers: [PendingDeliveries], by muter: Muting.Muter) -> Bool {
-        var effects = Effects()
-        var overtaking = Overtaking()
-        var calls: [InlineCall] = []
-        for pending in observers {
-            guard pending.unmute(by: muter, &effects, &overtaking, &calls) else { return false }
-        }
-        effects.carryOut()
+        var isMuted = true
         unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
+            var post = Post()
+            var calls: [InlineCall] = []
+            for pending in observers where isMuted {
+                isMuted = pending.unmute(by: muter, &post, &calls)
+            }
+            post.effects.carryOut()
             var previous = RegistrationAddress.none
             for call in calls {
                 unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)
+                // At once: the handler of a later call may finish this observer (R11).
+                call.pending.change { state, _ in state.extras.unmutingCalls -= 1 }
             }
         }
-        for call in calls {
-            call.pending.change { state, _ in state.extras.unmutingCalls -= 1 }
-        }
-        return true
+        return isMuted
     }
 
     /// A call of a handler with its kept notification, on the unmuting thread.
@@ -66,8 +66,7 @@ extension PendingDeliveries {
     }
 
     private func unmute(
-        by muter: Muting.Muter, _ effects: inout Effects, _ overtaking: inout Overtaking,
-        _ calls: inout [InlineCall]
+        by muter: Muting.Muter, _ post: inout Post, _ calls: inout [InlineCall]
     ) -> Bool {
         state.withLock { state in
             if state.hasEnded { return true }
@@ -78,18 +77,18 @@ extension PendingDeliveries {
             case .stillMuted, .over(nil):
                 return true
             case .over(let kept?):
-                deliverKept(kept, in: &state, &effects, &overtaking, &calls)
+                deliverKept(kept, in: &state, &post, &calls)
                 return true
             }
         }
     }
 
     private func deliverKept(
-        _ delivery: Delivery, in state: inout State, _ effects: inout Effects,
-        _ overtaking: inout Overtaking, _ calls: inout [InlineCall]
+        _ delivery: Delivery, in state: inout State, _ post: inout Post,
+        _ calls: inout [InlineCall]
     ) {
         // Released past the lock, whatever follows.
-        effects.release(delivery.stored)
+        post.effects.release(delivery.stored)
         // Only a call keeps this reference past the lock. The reference is not the last one: the
         // end of the observer has one, and waits for this lock.
         guard let registration = registration.retained else { return }
@@ -97,15 +96,15 @@ extension PendingDeliveries {
         // (R7). After a drop, `settle` need not be called: the delivery that has the claim ends the
         // registration anyway.
         if !registration.mayTakeDelivery() {
-            drop(delivery, because: .usedUp, in: &state, &effects)
-        } else if isInline(state, in: .unmuting, &overtaking) {
+            drop(delivery, because: .usedUp, in: &state, &post.effects)
+        } else if isInline(state, &post.overtaking) {
             state.extras.unmutingCalls += 1
             calls.append(
                 InlineCall(pending: self, registration: registration, delivery: delivery))
         } else {
             var delivery = delivery
             delivery.postNumber = PostNumber.next()
-            append(delivery, isLate: true, to: &state, &effects)
+            append(delivery, isLate: true, to: &state, &post.effects)
         }
     }
 }

@@ -151,62 +151,44 @@ final class PendingDeliveries: Sendable {
     // MARK: Posting
 
     /// Takes a notification on the posting thread. Returns whether the post calls the handler
-    /// instead. While collecting, the post calls `receive` again after submitting its blocks.
+    /// instead.
     func receive(
-        _ notification: Notification, of post: inout Post, for registration: Registration,
-        in step: PostStep
+        _ notification: Notification, as waiting: inout WaitingForm, of post: inout Post,
+        for registration: Registration
     ) -> Bool {
-        post.examine(notification)
+        waiting.examine(notification)
         // Not under the lock, because the user's code may compute the name of a queue.
         let targetName = Events.areTraced ? target.description : ""
         return state.withLock { state in
             guard state.takesPosts else { return false }
-            let isInline = isInline(state, in: step, &post.overtaking)
-            // The second part calls `receive` again, which decides on muting and claim.
-            if isInline, step == .collecting { return true }
             if state.isMuted {
                 if !registration.isClaimed {
-                    keep(notification, targetName, in: &state, &post)
+                    keep(notification, as: &waiting, targetName, in: &state, &post)
                 }
                 return false
             }
+            if isInline(state, &post.overtaking) { return true }
             guard registration.mayTakeDelivery() else { return false }
-            if !isInline {
-                let delivery = post.delivery(
-                    of: notification, waitsSince: reportWait(on: targetName))
-                append(delivery, to: &state, &post.effects)
-            }
-            return isInline
+            let delivery = post.delivery(
+                of: waiting.store(notification), waitsSince: reportWait(on: targetName))
+            append(delivery, to: &state, &post.effects)
+            return false
         }
     }
 
-    /// Whether the first part of a post on the calling thread would leave the call to the second
-    /// part (D1, D3).
-    func wouldBeInline(in post: inout Post) -> Bool {
-        state.withLock { isInline($0, in: .collecting, &post.overtaking) }
-    }
-
-    /// Whether a post on the calling thread calls the handler in this step, or in a later one.
-    func isInline(
-        _ state: borrowing State, in step: PostStep, _ overtaking: inout Overtaking
-    ) -> Bool {
+    /// Whether a post, or an unmuting, on the calling thread calls the handler (D1, D3).
+    func isInline(_ state: borrowing State, _ overtaking: inout Overtaking) -> Bool {
         if state.isCallElsewhere { return false }
         switch state.inlineRule {
         case .never:
             return false
         case .unlessPending:
             guard state.destination.isCurrent else { return false }
-            // When the post decided (for an observer that was not routed then: when the post
-            // began), no delivery of this observer was pending. So what is pending now belongs to
-            // later posts, and comes after this one. Only a late delivery may be older, and comes
-            // first.
-            if step == .calling { return !state.hasLate }
             guard let waiting = state.waitingAtPlace else { return !state.hasPending }
-            switch overtaking.answer(at: waiting, in: step) {
-            // The answer may have been given for another observer at the place, and then the same
-            // holds. At an unmuting, all that is pending is older than the kept notification,
-            // because nothing is appended for a muted observer.
-            case .nothingWaits: return step == .unmuting ? !state.hasPending : !state.hasLate
+            switch overtaking.answer(at: waiting) {
+            // The answer may be of another observer at the place. What is pending here has come
+            // since, and belongs to later posts, unless it is late.
+            case .nothingWaits: return !state.hasLate
             case .nested: return !state.hasPending
             case .refused: return false
             }

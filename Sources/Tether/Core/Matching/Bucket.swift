@@ -132,8 +132,8 @@ internal import Synchronization
     /// The number of used slots, holes included. A post calls at most the number that it has read
     /// (R4).
     let used = Atomic<Int>(0)
-    /// The number of routed registrations in the slots. With any, posts call the slots in two
-    /// parts, or a single slot in use with the step `.whole`. Written under the center's lock.
+    /// The number of routed registrations in the slots. With any, a post asks them before it calls
+    /// any; see `Post`. Written under the center's lock.
     private let routedCount = Atomic<Int>(0)
     private let slots: UnsafeMutablePointer<Slot>
 

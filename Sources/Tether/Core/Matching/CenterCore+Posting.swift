@@ -3,21 +3,12 @@ internal import Synchronization
 
 // A post: from a name and a sender to `Registration.receive` of each match, in registration order.
 //
-// `quickMatch` finds the matches of a cached name without a lock, `match` all others under the
-// center's lock. The matches decide how they are called; `Post` describes the parts:
+// `quickMatch` finds the matches of a cached name without a lock: one bucket, or, if there are
+// observers of any name, a pair. `match` finds all others under the center's lock.
 //
-// | Matches | Found by | None is routed | Some are routed |
-// |---|---|---|---|
-// | a bucket with one slot in use | both | in one part, `.calling` | in one part, `.whole` |
-// | a bucket | both | in one part, `.calling` | in two parts |
-// | a pair of buckets | both | in one part, `.calling` | in two parts |
-// | several buckets, or a trace | `match` | in two parts | in two parts |
-//
-// If there are observers of any name, `quickMatch` makes a pair, even of their bucket alone.
-//
-// With `.whole` a routed observer is asked whether its call may overtake deliveries that wait, and
-// with `.calling` not any more. An observer that is not routed is never asked, so a post to such
-// observers alone has no other step than `.calling`.
+// If a match is routed when the post begins, the post asks the routed observers before it calls any,
+// as `Post` says. Otherwise the post calls them one after the other. Several buckets, and posts in a
+// trace, always take the first way.
 
 extension CenterCore {
     /// Calls every match in registration order. `withNotification` calls its argument with the
@@ -142,7 +133,7 @@ extension CenterCore {
             withNotification { unsafe CenterCore.call(pair, with: $0, at: epochGuard) }
         case .several(let buckets):
             withNotification { notification in
-                unsafe CenterCore.callInTwoParts(
+                unsafe CenterCore.askAndCall(
                     notification, stored: nil, isTraced: false, at: epochGuard
                 ) { body in
                     unsafe buckets.forEachRegistration(body)
@@ -150,7 +141,7 @@ extension CenterCore {
             }
         case .traced(let buckets, let begun):
             withNotification { notification in
-                unsafe CenterCore.callInTwoParts(
+                unsafe CenterCore.askAndCall(
                     notification, stored: nil, isTraced: true, at: epochGuard
                 ) { body in
                     unsafe buckets.forEachRegistration(body)
@@ -209,10 +200,12 @@ extension CenterCore {
             unsafe epochGuard.pointee.setHazardPointer(registration.address)
             if Events.areTraced {
                 let begun = Events.report(.post(notification.name))
-                registration.receiveInAnyState(notification, stored: nil, in: .whole)
+                registration.receiveAlone(notification, stored: nil)
                 Events.end(begun)
+            } else if registration.isRouted {
+                registration.receiveAlone(notification, stored: nil)
             } else {
-                registration.receive(notification, stored: nil, in: .whole)
+                registration.receive(notification)
             }
         }
     }
@@ -227,40 +220,31 @@ extension CenterCore {
         if bucket.hasRouted {
             return unsafe callRouted(bucket, with: notification, stored: stored, at: epochGuard)
         }
-        unsafe callInOnePart(
-            bucket, with: notification, stored: stored, in: .calling, at: epochGuard)
+        var previous = RegistrationAddress.none
+        unsafe bucket.forEachRegistration { registration in
+            unsafe pass(notification, to: registration, after: &previous, at: epochGuard)
+        }
     }
 
-    /// Calls registrations of which some are routed. With one slot in use there is one observer at
-    /// most, which needs no second part.
+    /// Calls registrations of which some are routed.
     @inline(never)
     private static func callRouted(
         _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        if bucket.used == 1 {
-            return unsafe callInOnePart(
-                bucket, with: notification, stored: stored, in: .whole, at: epochGuard)
+        guard bucket.used == 1 else {
+            return unsafe askAndCall(
+                notification, stored: stored, isTraced: false, at: epochGuard
+            ) { body in
+                unsafe bucket.forEachRegistration(body)
+            }
         }
-        unsafe callInTwoParts(
-            notification, stored: stored, isTraced: false, at: epochGuard
-        ) { body in
-            unsafe bucket.forEachRegistration(body)
-        }
-    }
-
-    /// `step`: `.calling` if no registration was routed when the post began. A handler may have
-    /// routed one since.
-    @inline(__always)
-    private static func callInOnePart(
-        _ bucket: MatchedBucket, with notification: Notification, stored: StoredNotification?,
-        in step: PostStep, at epochGuard: UnsafeMutablePointer<EpochGuard>
-    ) {
-        var previous = RegistrationAddress.none
         unsafe bucket.forEachRegistration { registration in
-            unsafe pass(
-                notification, to: registration, stored: stored, in: step, after: &previous,
-                at: epochGuard)
+            // SAFETY: as in `pass`.
+            unsafe registration._withUnsafeGuaranteedRef { registration in
+                unsafe epochGuard.pointee.setHazardPointer(registration.address)
+                registration.receiveAlone(notification, stored: stored)
+            }
         }
     }
 
@@ -271,7 +255,7 @@ extension CenterCore {
         stored: StoredNotification? = nil, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         if pair.hasRouted {
-            return unsafe callInTwoParts(
+            return unsafe askAndCall(
                 notification, stored: stored, isTraced: false, at: epochGuard
             ) { body in
                 unsafe pair.forEachRegistration(body)
@@ -279,44 +263,46 @@ extension CenterCore {
         }
         var previous = RegistrationAddress.none
         unsafe pair.forEachRegistration { registration in
-            unsafe pass(
-                notification, to: registration, stored: stored, in: .calling, after: &previous,
-                at: epochGuard)
+            unsafe pass(notification, to: registration, after: &previous, at: epochGuard)
         }
     }
 
-    /// Passes a notification to a registration, which calls its handler or appends a delivery.
+    /// Passes a notification to a registration that was not routed when the post began.
     @inline(__always)
     private static func pass(
         _ notification: Notification, to registration: Unmanaged<Registration>,
-        stored: StoredNotification?, in step: PostStep,
         after previous: inout RegistrationAddress, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
         // `Registration`.
         unsafe registration._withUnsafeGuaranteedRef { registration in
             unsafe epochGuard.pointee.moveHazardPointer(to: registration.address, from: &previous)
-            registration.receive(notification, stored: stored, in: step)
+            registration.receive(notification)
         }
     }
 
-    /// Calls a post's registrations in registration order, in the steps that `Post` describes (M3).
+    /// Asks the routed registrations, and then makes the calls, both in registration order; see
+    /// `Post` (M3).
     @inline(never)
-    private static func callInTwoParts(
+    private static func askAndCall(
         _ notification: Notification, stored: StoredNotification?, isTraced: Bool,
         at epochGuard: UnsafeMutablePointer<EpochGuard>,
         _ forEach: ((Unmanaged<Registration>) -> Void) -> Void
     ) {
-        var post = Post(stored: stored)
+        var post = Post()
+        var waiting = WaitingForm(stored)
+        var calls = ContiguousArray<PostedCall>()
         var previous = RegistrationAddress.none
         // SAFETY: slots and the memory of registrations outlive the post, see `Reclamation`.
         unsafe forEach { unmanaged in
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
-                guard registration.isRouted else { return unsafe post.calls.append(unmanaged) }
+                guard registration.isRouted else {
+                    return calls.append(PostedCall(of: registration))
+                }
                 unsafe epochGuard.pointee.moveHazardPointer(
                     to: registration.address, from: &previous)
-                if !registration.hasEnded {
-                    registration.route(notification, of: &post, in: .collecting)
+                if let call = registration.ask(notification, as: &waiting, of: &post) {
+                    calls.append(call)
                 }
             }
         }
@@ -325,15 +311,14 @@ extension CenterCore {
             unsafe epochGuard.pointee.moveHazardPointer(to: .none, from: &previous)
         }
         post.effects.carryOut()
-        for index in unsafe post.calls.indices {
-            let unmanaged = unsafe post.calls[index]
-            unsafe unmanaged._withUnsafeGuaranteedRef { registration in
+        for call in calls {
+            unsafe call.registration._withUnsafeGuaranteedRef { registration in
                 unsafe epochGuard.pointee.moveHazardPointer(
                     to: registration.address, from: &previous)
-                if isTraced {
-                    registration.receiveInAnyState(notification, stored: stored, in: .calling)
+                if isTraced || call.prepared != nil {
+                    registration.make(call, of: notification)
                 } else {
-                    registration.receive(notification, stored: stored, in: .calling)
+                    registration.receive(notification)
                 }
             }
         }

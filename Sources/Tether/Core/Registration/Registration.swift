@@ -20,8 +20,8 @@ internal import Synchronization
 ///
 /// | Verb | Called by | Does |
 /// |---|---|---|
-/// | `receive` | a post | calls the handler at once, if the state is plain; else one of the next two |
-/// | `route` | a post | passes the notification through the pending deliveries |
+/// | `ask` | a post | passes the notification through the pending deliveries, if the registration is routed |
+/// | `receive` | a post | calls the handler at once, if the state is plain; else by `perform` |
 /// | `perform` | a post, a block, an unmuting | converts on the target if a hook asks, calls the handler, and ends a claimed once registration |
 /// | `call` | `perform` | calls the handler, and reports the call to a trace |
 ///
@@ -200,19 +200,17 @@ internal import Synchronization
 
     // MARK: Delivery
 
-    /// Delivers a notification, perhaps stored already. Called by a post whose hazard pointer is
-    /// this registration.
+    /// Delivers a notification here. Called by a post whose hazard pointer is this registration, and
+    /// which has asked the registration if it is routed.
     @inline(__always)
-    final func receive(
-        _ notification: Notification, stored: StoredNotification?, in step: PostStep
-    ) {
+    final func receive(_ notification: Notification) {
         let state = state.load(ordering: .sequentiallyConsistent)
         if _fastPath(state == 0) {
             callPlain(notification)
         } else if state == StateBits.owned {
             callOwned(notification)
         } else {
-            receiveInAnyState(notification, stored: stored, in: step)
+            receiveInAnyState(notification)
         }
     }
 
@@ -255,54 +253,65 @@ internal import Synchronization
         }
     }
 
-    /// Delivers a notification in any state. A call, if any, is traced.
+    /// Delivers a notification here in any state. A call, if any, is traced.
     @inline(never)
-    final func receiveInAnyState(
-        _ posted: Notification, stored: StoredNotification?, in step: PostStep
-    ) {
+    final func receiveInAnyState(_ posted: Notification) {
         // After an end by a handler of the same post, the post reads nothing more of the
         // registration.
         if hasEnded { return }
-        if isRouted {
-            var post = Post(stored: stored)
-            route(posted, of: &post, in: step)
-            post.effects.carryOut(afterCallOf: address)
-        } else if preparesPosts {
-            // Separate, so a notification is not copied without a hook.
-            if let notification = prepare(posted), claim() { perform(notification) }
-        } else if claim() {
-            perform(posted)
+        // Separate, so a notification is not copied without a hook.
+        guard preparesPosts else { return receivePrepared(posted) }
+        if let notification = prepare(posted) { receivePrepared(notification) }
+    }
+
+    /// Delivers a notification, which a hook has prepared if there is one, here.
+    private final func receivePrepared(_ notification: Notification) {
+        if !hasEnded, mayTakeDelivery() { perform(notification) }
+    }
+
+    /// Delivers to a registration that no other observer of the post stands beside.
+    final func receiveAlone(_ posted: Notification, stored: StoredNotification?) {
+        guard isRouted else { return receiveInAnyState(posted) }
+        var waiting = WaitingForm(stored)
+        var post = Post()
+        let call = ask(posted, as: &waiting, of: &post)
+        post.effects.carryOut(afterCallOf: address)
+        if let call { make(call, of: posted) }
+    }
+
+    /// Makes a call that `ask` has left to the post. A call, if any, is traced.
+    final func make(_ call: PostedCall, of posted: Notification) {
+        if let prepared = call.prepared {
+            receivePrepared(prepared.notification)
+        } else {
+            receiveInAnyState(posted)
         }
     }
 
-    /// Passes a post through the pending deliveries, after a hook has prepared the notification.
-    /// While collecting, an inline call is added to the post. A hook also prepares for an observer
-    /// that is finishing or whose sender has ended, and then in vain.
-    final func route(_ posted: Notification, of post: inout Post, in step: PostStep) {
-        guard preparesPosts else { return routePrepared(posted, of: &post, in: step) }
-        // The second part prepares the notification. If `receive` finds that the call is inline
-        // after all, the hook prepares it in both parts, which is harmless.
-        if step == .collecting, pending?.wouldBeInline(in: &post) == true {
-            return unsafe post.calls.append(.passUnretained(self))
+    /// Passes a post through the pending deliveries of a routed registration, after a hook has
+    /// prepared the notification. Returns the call, if the post is to make one. A hook also prepares
+    /// for an observer that is finishing or whose sender has ended, and then in vain.
+    final func ask(_ posted: Notification, as waiting: inout WaitingForm, of post: inout Post)
+        -> PostedCall?
+    {
+        if hasEnded { return nil }
+        guard preparesPosts else {
+            return askPending(posted, as: &waiting, of: &post) ? PostedCall(of: self) : nil
         }
-        guard let notification = prepare(posted) else { return }
-        post.withOwnNotification { routePrepared(notification, of: &$0, in: step) }
+        guard let prepared = prepare(posted) else { return nil }
+        var waiting = WaitingForm()
+        guard askPending(prepared, as: &waiting, of: &post) else { return nil }
+        return PostedCall(of: self, with: StoredNotification(prepared))
     }
 
-    private final func routePrepared(
-        _ notification: Notification, of post: inout Post, in step: PostStep
-    ) {
+    private final func askPending(
+        _ notification: Notification, as waiting: inout WaitingForm, of post: inout Post
+    ) -> Bool {
         // SAFETY: the caller's hazard pointer keeps the registration, and so the pending
         // deliveries.
-        let isInline = unsafe unretainedPending?._withUnsafeGuaranteedRef {
-            $0.receive(notification, of: &post, for: self, in: step)
-        }
-        guard isInline == true else { return }
-        if step == .collecting {
-            unsafe post.calls.append(.passUnretained(self))
-        } else {
-            perform(notification)
-        }
+        unsafe unretainedPending?._withUnsafeGuaranteedRef {
+            $0.receive(notification, as: &waiting, of: &post, for: self)
+        } ?? false
     }
 
     private final var preparesPosts: Bool {

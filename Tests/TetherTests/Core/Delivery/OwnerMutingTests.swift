@@ -48,6 +48,19 @@ import Testing
         withExtendedLifetime((owner, other)) {}
     }
 
+    @Test func `R11 D9 a handler of an unmuting finishes an observer that the unmuting has called`()
+    {
+        let (owner, log) = (Owner(), log)
+        let first = observe(owner, "first ")
+        let last = center.observe(.sample, owner: owner) { _, _ in log.add("\(first.finish())") }
+        mute(owner, keepingNewest: true)
+        center.post(.sample, number: 1)
+        unmute(owner)
+        #expect(log.entries == ["first 1", "finished"])
+        #expect(!first.isActive)
+        withExtendedLifetime((owner, last)) {}
+    }
+
     @Test func `D9 an owner's mutings are counted, apart from those of its tokens`() {
         let owner = Owner()
         let token = observe(owner, "a")

@@ -276,20 +276,41 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `D3 D9 a post comes behind what another thread's unmuting delivers meanwhile`() async
-    {
-        let (center, log, muted) = (center, log, Holder<NotificationObserver>())
+    @Test func `R4 D9 what a handler mutes or unmutes holds from the next post on`() async {
+        let (center, log) = (center, log)
+        let (muted, unmuted) = (Holder<NotificationObserver>(), Holder<NotificationObserver>())
         let first = center.observe(.sample, on: .main) { note in
-            log.add("first \(note.number)")
-            if note.number == 2 { onThreads({ muted.object?.unmute() }) }
+            guard note.number == 1 else { return }
+            muted.object?.mute()
+            onThreads({ unmuted.object?.unmute() })
         }
         muted.object = center.observe(.sample, on: .main) { log.add("muted \($0.number)") }
+        unmuted.object = center.observe(.sample, on: .main) { log.add("unmuted \($0.number)") }
         await onMainQueue {
-            muted.object?.mute(keepingNewest: true)
+            unmuted.object?.mute()
             center.post(.sample, numbers: 1...2)
         }
-        #expect(log.entries == ["first 1", "first 2", "muted 1", "muted 2"])
-        withExtendedLifetime((first, muted)) {}
+        #expect(log.entries == ["muted 1", "unmuted 2"])
+        withExtendedLifetime((first, muted, unmuted)) {}
+    }
+
+    @Test(arguments: [DeliveryTarget.postingThread, .main])
+    func `R4 D6 an observer that a handler switches is still called by that post`(
+        from target: DeliveryTarget
+    ) async {
+        let (center, log, scheduler) = (center, log, ManualScheduler())
+        let switched = Holder<NotificationObserver>()
+        let first = center.observe(.sample, on: target) { note in
+            if note.number == 1 { switched.object?.target = .custom(scheduler) }
+        }
+        switched.object = center.observe(.sample, on: target) { log.add("\($0.number)") }
+        await onMainQueue {
+            center.post(.sample, numbers: 1...2)
+            log.add("posted")
+        }
+        scheduler.runAll()
+        #expect(log.entries == ["1", "posted", "2"])
+        withExtendedLifetime((first, switched)) {}
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -312,6 +333,30 @@ import Testing
         }
         #expect(log.entries == ["first: 1", "last: 1", "first: 2", "last: 2"])
         withExtendedLifetime(tokens) {}
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `D3 D4 a post is decided as a whole, though observers in other modes stand between`()
+    {
+        let (center, log) = (center, log)
+        JoinableThread {
+            let thread = Thread.current
+            RunLoopThread.prepareCurrentThread()
+            let tokens = [
+                center.observe(.sample, on: .currentThread) { log.add("first: \($0.number)") },
+                center.observe(.sample, on: .thread(thread, modes: [.default])) { _ in },
+                center.observe(for: .type(SampleMessage.self), on: .mainAsync) { _ in },
+                center.observe(.sample, on: .currentThread) { log.add("last: \($0.number)") },
+            ]
+            center.post(
+                name: .sample, object: nil,
+                userInfo: [
+                    "number": 1, "meanwhile": Meanwhile { center.post(.sample, number: 2) },
+                ])
+            RunLoop.current.run(.default) { log.entries.count == 4 }
+            withExtendedLifetime(tokens) {}
+        }.join()
+        #expect(log.entries == ["first: 1", "last: 1", "first: 2", "last: 2"])
     }
 }
 

@@ -82,20 +82,6 @@ import Testing
     }
 
     @Test
-    func
-        `R2 D6 a post is not waited for in a scheduler that an earlier handler of the post has set`()
-    {
-        let center = ObserverCenter()
-        let scheduler = MainScheduler()
-        let switched = Box<NotificationObserver?>(nil)
-        let first = center.observe(.sample) { _ in switched.value?.target = .custom(scheduler) }
-        let token = center.observe(.sample) { _ in }
-        switched.set(token)
-        endOnMain(token, in: scheduler) { center.post(.sample) }
-        withExtendedLifetime(first) {}
-    }
-
-    @Test
     func `R2 D6 a handler that has returned is not waited for in the scheduler of the next block`()
     {
         let center = ObserverCenter()
