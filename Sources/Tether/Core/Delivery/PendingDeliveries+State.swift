@@ -204,6 +204,16 @@ extension PendingDeliveries {
             if case .live = lifetime { true } else { false }
         }
 
+        /// Whether a post on any thread appends a delivery, and drops none.
+        @inline(__always)
+        var onlyAppends: Bool {
+            guard !isMuted, case .never = inlineRule else { return false }
+            return !madeQueue.isMade || madeQueue.value.bound.limit == .max
+        }
+
+        @inline(__always)
+        var dropsMutedPosts: Bool { isMuted && !extras.muting.keepsNewest }
+
         /// Whether the observer, which finishes, ends with the return of an async call. Until then
         /// `cancel()` reaches the call (P4, R11).
         var endsAfterAsyncCall: Bool { isAsyncCallUnderWay && isFinishing }

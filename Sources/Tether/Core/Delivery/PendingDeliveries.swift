@@ -176,6 +176,41 @@ final class PendingDeliveries: Sendable {
         }
     }
 
+    /// Takes the notification of a post that asks no other observer: the short way, where a post
+    /// appends a delivery, or drops it because of a muting. Returns false, without a change, if the
+    /// post has more to decide or to report.
+    func takeAlone(
+        _ notification: Notification, _ stored: StoredNotification?,
+        for address: RegistrationAddress
+    ) -> Bool {
+        if Events.areTraced { return false }
+        if stored == nil, notification.scrubbed != nil { return false }
+        var isTaken = false
+        var block: (target: BlockTarget, number: UInt64)?
+        state.withLock { state in
+            guard state.takesPosts else { return }
+            if state.dropsMutedPosts {
+                isTaken = true
+                return countDrop(of: notification, because: .muted, in: &state)
+            }
+            guard state.onlyAppends, let target = state.destination.target else { return }
+            isTaken = true
+            let delivery = Delivery(
+                stored: stored ?? StoredNotification(notification), postNumber: PostNumber.next(),
+                waitsSince: nil)
+            // Without a bound nothing is dropped.
+            guard let number = state.queue.append(delivery).block else { return }
+            state.waitingBlocks += 1
+            block = (target, number)
+        }
+        if let block {
+            // A user's scheduler may wait for the end of the observer.
+            ThreadRecord.clearHazardPointer(after: address)
+            block.target.schedule(Block(Block.Entry(self, block.number), []))
+        }
+        return isTaken
+    }
+
     /// Whether a post, or an unmuting, on the calling thread calls the handler (D1, D3).
     func isInline(_ state: borrowing State, _ overtaking: inout Overtaking) -> Bool {
         if state.isCallElsewhere { return false }

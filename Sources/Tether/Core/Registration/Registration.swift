@@ -271,7 +271,14 @@ internal import Synchronization
 
     /// Delivers to a registration that no other observer of the post stands beside.
     final func receiveAlone(_ posted: Notification, stored: StoredNotification?) {
-        guard isRouted else { return receiveInAnyState(posted) }
+        let state = state.load(ordering: .acquiring)
+        guard state & StateBits.routed != 0 else { return receiveInAnyState(posted) }
+        if state & (StateBits.once | StateBits.preparing | StateBits.ended) == 0,
+            let pending = unsafe unretainedPending,
+            unsafe pending._withUnsafeGuaranteedRef({ $0.takeAlone(posted, stored, for: address) })
+        {
+            return
+        }
         var waiting = WaitingForm(stored)
         var post = Post()
         let call = ask(posted, as: &waiting, of: &post)
