@@ -53,7 +53,8 @@ public enum Trace {
             throw failure("it is not the URL of a file; use URL(filePath:)")
         }
         _ = endsInForkedProcesses
-        try Events.trace.withLock { trace in
+        Events.setTraceReceiver(TraceLog.write)
+        try TraceLog.state.withLock { trace in
             if isOn { throw failure("a trace is being written already; call Trace.stop() first") }
             let writer = TraceWriter(path: file.path, limit: limit, at: trace.nextMoment())
             switch writer.failure {
@@ -75,7 +76,7 @@ public enum Trace {
     @discardableResult
     public static func stop() -> Summary? {
         guard isOn else { return nil }
-        return Events.trace.withLock { trace in
+        return TraceLog.state.withLock { trace in
             Events.unsubscribe(.trace)
             return trace.writer.take().map {
                 Summary(written: $0.written, notWritten: $0.notWritten)

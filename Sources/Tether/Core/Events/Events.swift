@@ -1,7 +1,7 @@
-internal import Dispatch
 internal import Synchronization
 
-/// The way of an `ObserverEvent` from its place in the code to the subscribers.
+/// The way of an `ObserverEvent` from its place in the code to the subscribers, which stand in layers
+/// above.
 ///
 /// *Cost*: without a subscriber, an event costs one relaxed load, and nothing of the event is made.
 /// A post of a cached name to plain observers does not even ask, because a trace hides the caches
@@ -25,6 +25,28 @@ enum Events {
     @inline(__always)
     static var areTraced: Bool { present.contains(.trace) }
 
+    /// Returns the moment of the event, if the subscriber shows the event in a trace.
+    typealias Receiver = @Sendable (ObserverEvent) -> ObserverEvent.Moment?
+
+    private struct Receivers: Sendable {
+        var trace: Receiver?
+        var leakChecks: Receiver?
+    }
+
+    private static let receivers = Locked(Receivers())
+
+    /// Sets the function that takes the events of the trace, from `subscribe` on. A call of the old
+    /// function may be under way.
+    static func setTraceReceiver(_ receive: @escaping Receiver) {
+        receivers.withLock { $0.trace = receive }
+    }
+
+    /// The same for leak checks.
+    static func setLeakReceiver(_ receive: Receiver?) {
+        receivers.withLock { $0.leakChecks = receive }
+    }
+
+    /// Takes no lock.
     static func subscribe(_ subscriber: Subscribers) {
         subscribers.bitwiseOr(subscriber.rawValue, ordering: .sequentiallyConsistent)
     }
@@ -46,51 +68,20 @@ enum Events {
     @inline(never)
     private static func pass(_ event: ObserverEvent) -> ObserverEvent.Moment? {
         let present = present
-        if present.contains(.leakChecks) { RegistrationWatch.take(event) }
-        guard present.contains(.trace), let traced = TraceEvent(event) else { return nil }
-        return write(traced)
+        let receivers = receivers.withLock { $0 }
+        if present.contains(.leakChecks) { _ = receivers.leakChecks?(event) }
+        return present.contains(.trace) ? receivers.trace?(event) : nil
     }
 
     /// Reports the end of an event, if a trace has the event.
     @inline(__always)
     static func end(_ begun: ObserverEvent.Moment?) {
-        if let begun { writeEnd(TraceEvent(.end, "", begun: begun)) }
+        if let begun { report(.end(of: begun)) }
     }
 
     /// Reports the end of a call that may have changed threads, if a trace has its beginning.
     @inline(__always)
     static func endAsync(_ begun: ObserverEvent.Moment?) {
-        if let begun { writeEnd(TraceEvent(.asyncEnd, "", begun: begun)) }
-    }
-
-    // MARK: The trace
-
-    static let trace = Locked(State())
-
-    struct State {
-        var writer: TraceWriter?
-        /// The moment of the last event of all traces.
-        private var last: ObserverEvent.Moment = 0
-
-        mutating func nextMoment() -> ObserverEvent.Moment {
-            last = max(DispatchTime.now().uptimeNanoseconds, last + 1)
-            return last
-        }
-    }
-
-    @inline(never)
-    private static func writeEnd(_ end: TraceEvent) {
-        if areTraced { write(end) }
-    }
-
-    @discardableResult
-    private static func write(_ event: TraceEvent) -> ObserverEvent.Moment {
-        let moment = trace.withLock { trace in
-            let moment = trace.nextMoment()
-            trace.writer?.write(event, at: moment)
-            return moment
-        }
-        event.emitSignpost(at: moment)
-        return moment
+        if let begun { report(.asyncEnd(of: begun)) }
     }
 }

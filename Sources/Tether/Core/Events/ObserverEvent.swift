@@ -2,8 +2,8 @@ internal import Foundation
 
 /// An event of an observer, a delivery or a center.
 ///
-/// Each event is reported once, where it happens, by `Events.report`. A trace shows the events of
-/// the first three groups, as a `TraceEvent`. Leak checks follow those of the last group, as a
+/// Each event is reported once, where it happens, by `Events.report`. A trace shows all events but
+/// those of the last group, as a `TraceEvent`. Leak checks follow those of the last group, as a
 /// `RegistrationWatch.Change`.
 enum ObserverEvent {
     /// The time of an event in the trace, unique among events.
@@ -23,6 +23,11 @@ enum ObserverEvent {
     /// The run of an owner's task or loop.
     case work(String, at: RegistrationSite?)
 
+    // The ends of both.
+
+    case end(of: Moment)
+    case asyncEnd(of: Moment)
+
     // Deliveries. Waits and drops are reported under the lock of the pending deliveries, and a drop
     // of a sequence's buffer with no lock held.
 
@@ -32,17 +37,17 @@ enum ObserverEvent {
         DropReason, of: Notification.Name?, at: RegistrationSite?, waitedSince: Moment? = nil)
     case switched(to: DeliveryTarget, at: RegistrationSite)
 
-    // Registrations and centers, reported with no lock held.
+    // Registrations, and centers by their numbers, reported with no lock held.
 
     case registered(Registration, name: Notification.Name?, token: AnyObject)
     case ended(RegistrationAddress)
     /// The end of its center released the captures of the registration's handler, unless a call is
     /// under way.
     case released(RegistrationAddress)
-    case centerMade(RegistrationWatch.CenterNumber)
+    case centerMade(UInt64)
     /// A center is about to end its observers.
-    case centerEnds(RegistrationWatch.CenterNumber)
-    case centerEnded(RegistrationWatch.CenterNumber)
+    case centerEnds(UInt64)
+    case centerEnded(UInt64)
 }
 
 /// Why an observer ends, in the words of a trace.

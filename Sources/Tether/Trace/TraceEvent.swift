@@ -82,6 +82,8 @@ struct TraceEvent {
             self.init(.asyncBegin, "async handler", ["observer": site.json])
         case .work(let label, let site):
             self.init(.asyncBegin, label, site.map { ["observer": $0.json] } ?? [:])
+        case .end(let begun): self.init(.end, "", begun: begun)
+        case .asyncEnd(let begun): self.init(.asyncEnd, "", begun: begun)
         case .waiting(let target, let site):
             self.init(.waitBegin, "waiting for \(target)", ["observer": site.json])
         case .delivered(let since):

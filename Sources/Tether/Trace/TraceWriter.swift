@@ -1,4 +1,5 @@
 internal import COwnerLifetime
+internal import Dispatch
 internal import Foundation
 
 /// The file of a trace, a whole JSON array after each event, in Chrome's trace event format.
@@ -14,7 +15,7 @@ internal import Foundation
 /// identifies the beginning of a slice. An end whose beginning is in a former trace is found and
 /// left out.
 ///
-/// *Threads*: the lock of `Events.trace` is held during the system call, so threads that write
+/// *Threads*: the lock of `TraceLog.state` is held during the system call, so threads that write
 /// events take turns. Cost: one or two system calls for each event.
 final class TraceWriter {
     private let file: CInt
@@ -192,5 +193,33 @@ extension TraceEvent.Phase {
         case .drop: [.mark, .sliceEnd]
         case .metadata: [.metadata]
         }
+    }
+}
+
+/// The running trace, which takes the events from `Events`.
+enum TraceLog {
+    struct State {
+        var writer: TraceWriter?
+        /// The moment of the last event of all traces.
+        private var last: TraceEvent.Moment = 0
+
+        mutating func nextMoment() -> TraceEvent.Moment {
+            last = max(DispatchTime.now().uptimeNanoseconds, last + 1)
+            return last
+        }
+    }
+
+    static let state = Locked(State())
+
+    /// Writes an event, if a trace shows it. Returns its moment.
+    @Sendable static func write(_ event: ObserverEvent) -> TraceEvent.Moment? {
+        guard let event = TraceEvent(event) else { return nil }
+        let moment = state.withLock { state in
+            let moment = state.nextMoment()
+            state.writer?.write(event, at: moment)
+            return moment
+        }
+        event.emitSignpost(at: moment)
+        return moment
     }
 }

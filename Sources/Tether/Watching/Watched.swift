@@ -127,12 +127,6 @@ package enum RegistrationWatch {
         case centerEnded(CenterNumber)
     }
 
-    /// A struct, because each access to an optional of a function would wrap the function once
-    /// more.
-    private struct Listener: Sendable { var receive: (@Sendable (Change) -> Void)? }
-
-    private static let listener = Locked(Listener())
-
     /// The calling thread, and the registrations of its running handlers, outermost first; `none`
     /// for a post without a call.
     package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
@@ -144,17 +138,15 @@ package enum RegistrationWatch {
 
     /// Begins the listening, or ends it with `nil`. A call of an old listener may be under way.
     package static func listen(_ receive: (@Sendable (Change) -> Void)?) {
-        listener.withLock { $0.receive = receive }
-        if receive == nil {
+        guard let receive else {
             Events.unsubscribe(.leakChecks)
-        } else {
-            Events.subscribe(.leakChecks)
+            return Events.setLeakReceiver(nil)
         }
-    }
-
-    /// Passes an event to the listener, if the event is a change.
-    static func take(_ event: ObserverEvent) {
-        if let change = Change(event) { listener.withLock { $0 }.receive?(change) }
+        Events.setLeakReceiver { event in
+            if let change = Change(event) { receive(change) }
+            return nil
+        }
+        Events.subscribe(.leakChecks)
     }
 }
 
@@ -169,8 +161,8 @@ extension RegistrationWatch.Change {
         case .centerMade(let center): self = .centerMade(center)
         case .centerEnds(let center): self = .centerEnds(center)
         case .centerEnded(let center): self = .centerEnded(center)
-        case .post, .call, .observerEnds, .ownerEnds, .asyncCall, .work, .waiting, .delivered,
-            .dropped, .switched:
+        case .post, .call, .observerEnds, .ownerEnds, .asyncCall, .work, .end, .asyncEnd, .waiting,
+            .delivered, .dropped, .switched:
             return nil
         }
     }
