@@ -130,8 +130,8 @@ extension Audit.Row {
         // counted once at most.
         let targetStandIn = registration.targetStandIn
         let (report, hookCounts) =
-            registration.pending?.report(with: targetStandIn)
-            ?? (PendingDeliveries.Report(), targetStandIn?.counts ?? RegistrationHook.noCounts)
+            registration.mailbox?.report(with: targetStandIn)
+            ?? (Mailbox.Report(), targetStandIn?.counts ?? RegistrationHook.noCounts)
         guard !registration.hasEnded else { return nil }
         center = work == nil ? Audit.Row.description(of: registration.center) : "none"
         name = subject.name

@@ -131,7 +131,7 @@ internal import Synchronization
     /// observer of an async sequence, and the token of an owner's task, loop or closure. Setting a
     /// fixed target stops the program with a sentence.
     public var target: DeliveryTarget {
-        get { live?.pending?.target ?? .postingThread }
+        get { live?.mailbox?.target ?? .postingThread }
         set {
             guard let registration = live else { return }
             let site = registration.site
@@ -155,8 +155,8 @@ internal import Synchronization
     /// them. An ended observer's backlog is `.unbounded`. Complexity: O(1), plus O(p) if some of p
     /// pending deliveries are dropped.
     public var backlog: BufferingPolicy {
-        get { live?.pending?.backlog ?? .unbounded }
-        set { live?.makePendingIfNeeded().setBacklog(newValue) }
+        get { live?.mailbox?.backlog ?? .unbounded }
+        set { live?.makeMailboxIfNeeded().setBacklog(newValue) }
     }
 
     /// How many deliveries the observer has dropped so far: by the backlog, by muting, with the
@@ -166,15 +166,15 @@ internal import Synchronization
     /// A handler that sees the number grow has missed posts, and may read the present state. 0 once
     /// the observer has ended. Complexity: O(1).
     public var droppedCount: Int {
-        guard let registration = live, let pending = registration.pending else { return 0 }
-        let (report, _) = pending.report(with: nil)
+        guard let registration = live, let mailbox = registration.mailbox else { return 0 }
+        let (report, _) = mailbox.report(with: nil)
         return report.drops.total
     }
 
     // MARK: Muting (D9)
 
     /// Whether the token or the owner mutes the observer. Complexity: O(1).
-    public var isMuted: Bool { live?.pending?.isMuted ?? false }
+    public var isMuted: Bool { live?.mailbox?.isMuted ?? false }
 
     /// Mutes the observer: posts do not reach it until `unmute()` was called as often as
     /// `mute(keepingNewest:)`.
@@ -189,7 +189,7 @@ internal import Synchronization
     /// displaced notification does not use up a `once` observer. Muting works on every target, and
     /// survives a switch. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
-        live?.makePendingIfNeeded().mute(by: .token, keepingNewest: keepingNewest)
+        live?.makeMailboxIfNeeded().mute(by: .token, keepingNewest: keepingNewest)
     }
 
     /// Mutes the observer while a closure runs.
@@ -215,7 +215,7 @@ internal import Synchronization
     /// Complexity: O(1), plus the handler's time.
     public func unmute() {
         guard let registration = live else { return }
-        guard PendingDeliveries.unmute([registration.makePendingIfNeeded()], by: .token) else {
+        guard Mailbox.unmute([registration.makeMailboxIfNeeded()], by: .token) else {
             let site = registration.site
             fatalError(
                 "NotificationObserver.unmute(): the observer registered at \(site.file):\(site.line) was not muted by its "

@@ -76,8 +76,8 @@ struct ObservationRequest {
             senderRecord == nil && key == nil && hooks.isEmpty
                 ? nil
                 : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
-        if let target { registration.makePending(on: target) }
-        if backlog.limit < .max { registration.makePendingIfNeeded().setBacklog(backlog) }
+        if let target { registration.makeMailbox(on: target) }
+        if backlog.limit < .max { registration.makeMailboxIfNeeded().setBacklog(backlog) }
         // Set first, because another thread finds the token as soon as the owner lists the token.
         observer.set(registration)
         var isAttached = true

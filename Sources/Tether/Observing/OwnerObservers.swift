@@ -55,7 +55,7 @@ public struct OwnerObservers: Sequence, Sendable {
     /// that can be switched; `.postingThread` without one. Complexity: O(n + p log p) for n
     /// observers and p pending deliveries.
     public var target: DeliveryTarget {
-        get { switchable.first?.pending?.target ?? .postingThread }
+        get { switchable.first?.mailbox?.target ?? .postingThread }
         nonmutating set { Registration.redirect(switchable, to: newValue) }
     }
 
@@ -71,7 +71,7 @@ public struct OwnerObservers: Sequence, Sendable {
     /// `NotificationObserver.mute(keepingNewest:)`.
     public func mute(keepingNewest: Bool = false) {
         for observer in attached {
-            observer.live?.makePendingIfNeeded().mute(by: .owner, keepingNewest: keepingNewest)
+            observer.live?.makeMailboxIfNeeded().mute(by: .owner, keepingNewest: keepingNewest)
         }
     }
 
@@ -82,17 +82,17 @@ public struct OwnerObservers: Sequence, Sendable {
     /// observers are unmuted. An observer that the owner did not mute stays unchanged. Complexity:
     /// O(n log n) for n observers of the owner.
     public func unmute() {
-        var kept: [(number: PostNumber, pending: PendingDeliveries)] = []
-        var others: [PendingDeliveries] = []
-        for pending in attached.compactMap(\.live?.pending) {
-            if let number = pending.postNumberOfKept {
-                kept.append((number, pending))
+        var kept: [(number: PostNumber, mailbox: Mailbox)] = []
+        var others: [Mailbox] = []
+        for mailbox in attached.compactMap(\.live?.mailbox) {
+            if let number = mailbox.postNumberOfKept {
+                kept.append((number, mailbox))
             } else {
-                others.append(pending)
+                others.append(mailbox)
             }
         }
         kept.sort { $0.number < $1.number }
-        _ = PendingDeliveries.unmute(others + kept.map(\.pending), by: .owner)
+        _ = Mailbox.unmute(others + kept.map(\.mailbox), by: .owner)
     }
 }
 

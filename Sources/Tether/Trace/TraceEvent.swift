@@ -107,7 +107,7 @@ struct TraceEvent {
         }
         let waited = max(DispatchTime.now().uptimeNanoseconds, since) - since
         // The target now. The target may have been switched while the delivery waited.
-        let target = registration.pending?.target.description ?? ""
+        let target = registration.mailbox?.target.description ?? ""
         self.init(
             .begin, title,
             [

@@ -37,7 +37,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
         isSequence = registration.targetStandIn != nil && work == nil
     }
 
-    private var deliveries: PendingDeliveries? { registration.live?.pending }
+    private var mailbox: Mailbox? { registration.live?.mailbox }
     package var isActive: Bool { registration.live != nil }
 
     /// Whether the owner of running work has ended, or was being deinitialised already (O12).
@@ -53,19 +53,19 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// The number of pending deliveries, and their target.
     package var pending: (count: Int, target: String) {
-        let report = deliveries?.report(with: nil).0 ?? PendingDeliveries.Report()
+        let report = mailbox?.report(with: nil).0 ?? Mailbox.Report()
         return (report.pending, report.target.description)
     }
 
     /// Whether the target is a thread's run loop.
-    package var usesRunLoop: Bool { deliveries?.target.usesRunLoop ?? false }
+    package var usesRunLoop: Bool { mailbox?.target.usesRunLoop ?? false }
 
     /// Whether the target runs tasks.
-    package var runsTasks: Bool { deliveries?.target.runsTasks ?? false }
+    package var runsTasks: Bool { mailbox?.target.runsTasks ?? false }
 
     /// Whether deliveries wait for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
-        guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }
+        guard MainQueue.isCurrent, mailbox?.waitsForCaller == true else { return false }
         // A check on the main thread runs the loop, and so other turns of the queue, unless a task
         // is in the present turn.
         return !Thread.isMainThread || Self.isCallerInTask
@@ -80,7 +80,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package var pendingNotifications:
         [(name: Notification.Name, object: ValueBytes, userInfo: ValueBytes)]
     {
-        deliveries?.mapNotifications {
+        mailbox?.mapNotifications {
             ($0.name, ValueBytes(of: $0.object), ValueBytes(of: $0.userInfo))
         } ?? []
     }
@@ -99,8 +99,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// stops waiting, releases `signal` earlier. The result is `nil` if no delivery is pending or
     /// being made.
     package func retainUntilIdle(_ signal: any AnyObject & Sendable) -> (@Sendable () -> Void)? {
-        guard let deliveries, deliveries.retainUntilIdle(signal) else { return nil }
-        return { [weak signal] in if let signal { deliveries.releaseBeforeIdle(signal) } }
+        guard let mailbox, mailbox.retainUntilIdle(signal) else { return nil }
+        return { [weak signal] in if let signal { mailbox.releaseBeforeIdle(signal) } }
     }
 
     /// Calls `action` when no call of the handler is under way, but for the current task's own

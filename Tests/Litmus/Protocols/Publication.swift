@@ -48,11 +48,11 @@ struct Publication: Modelled {
             "Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"
         ),
         Code(
-            "Tether/Core/Registration/Registration.swift", "func makePending(",
-            "func storePending(", "func receive(",
+            "Tether/Core/Registration/Registration.swift", "func makeMailbox(",
+            "func storeMailbox(", "func receive(",
             "func receiveInAnyState(", "func routePrepared(", "func claim(",
             "var isRouted: Bool { state.load(ordering: .acquiring)",
-            "pendingSlot.load(ordering: .acquiring)",
+            "mailboxSlot.load(ordering: .acquiring)",
             "state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing)",
             "desired: UnsafeRawPointer(made.toOpaque()), ordering: .acquiringAndReleasing"),
     ]
@@ -110,7 +110,7 @@ struct Publication: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0.has("routed") && ($0["pending"] == 0 || $0["fields"] == 0) },
-                // `Registration.makePending`; the fields are the target, the backlog and the muting
+                // `Registration.makeMailbox`; the fields are the target, the backlog and the muting
                 .init("redirect") {
                     code.object.store(1, .plain)
                     _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
@@ -134,13 +134,13 @@ struct Publication: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0["first"] == 0 && $0.has("routed") && $0["pending"] == 0 },
-                // `Registration.makePending`
+                // `Registration.makeMailbox`
                 .init("redirect") {
                     code.object.store(1, .plain)
                     _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
                     code.flag.exchange(code.flagStore) { $0 + 1 }
                 },
-                // `Registration.receiveInAnyState`: `hasEnded`, `isRouted`, `unretainedPending`
+                // `Registration.receiveInAnyState`: `hasEnded`, `isRouted`, `unretainedMailbox`
                 .init("post") {
                     note("first", code.flag.load(.sequentiallyConsistent))
                     let routed = code.flag.load(code.secondFlagLoad)

@@ -36,20 +36,20 @@ struct Returning: Modelled {
             "bits.store(Self.running, ordering: .releasing)",
             "bits.store(0, ordering: .releasing)"),
         Code(
-            "Tether/Core/Delivery/PendingDeliveries.swift", "func deliver(", "func begin(",
+            "Tether/Core/Delivery/Mailbox.swift", "func deliver(", "func begin(",
             "execution.endUnlessAwaited()", "let isRunning = execution.awaitReturnIfRunning()",
             "if isRunning { state.extras.registrationForCall = registration }",
             "effects.release(state.extras.registrationForCall.take())"),
     ]
 
-    /// `PendingDeliveries.begin`: whether the handler is called.
+    /// `Mailbox.begin`: whether the handler is called.
     func begin() -> Bool {
         guard hasEnded.load(.plain) == 0 else { return false }
         execution.store(1, .releasing)
         return true
     }
 
-    /// `PendingDeliveries.deliver`
+    /// `Mailbox.deliver`
     func deliver() {
         var begins = false
         if beginsUnderLock { lock.withLock { begins = begin() } } else { begins = begin() }
@@ -60,13 +60,13 @@ struct Returning: Modelled {
         } else {
             if execution.load(.acquiring) == 1 { return execution.store(0, .releasing) }
         }
-        // `PendingDeliveries.endCall`
+        // `Mailbox.endCall`
         var isKept = false
         lock.withLock { isKept = registrationForCall.load(.plain) == 1 }
         if isKept { release() }
     }
 
-    /// `Registration.completeDetachedEnd`, with `PendingDeliveries.end(of:)` and
+    /// `Registration.completeDetachedEnd`, with `Mailbox.end(of:)` and
     /// `awaitReturnIfRunning()`.
     func end() {
         var isRunning = false

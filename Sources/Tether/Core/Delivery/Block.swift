@@ -7,20 +7,20 @@ internal import Synchronization
 /// the deliveries that `DeliveryOrder` says.
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work
-/// there (D2, D4). A block stores numbers, and `PendingDeliveries` stores the notifications. A
-/// block retains neither the target nor the pending deliveries, which count their blocks.
+/// there (D2, D4). A block stores numbers, and `Mailbox` stores the notifications. A
+/// block retains neither the target nor the mailboxes, which count their blocks.
 ///
 /// Each block runs once, or is dropped once. A queue may run it twice, cancel it, or release it
 /// without a run: only the first of `run`, `drop` and `deinit` does anything.
 final class Block: Sendable {
     /// The delivery to one observer.
-    /// SAFETY: pending deliveries keep themselves until their last block begins or is dropped.
+    /// SAFETY: a mailbox keeps itself until its last block begins or is dropped.
     @safe struct Entry: Sendable {
-        private let pending: Unmanaged<PendingDeliveries>
+        private let mailbox: Unmanaged<Mailbox>
         private let number: UInt64
 
-        init(_ pending: PendingDeliveries, _ number: UInt64) {
-            unsafe self.pending = .passUnretained(pending)
+        init(_ mailbox: Mailbox, _ number: UInt64) {
+            unsafe self.mailbox = .passUnretained(mailbox)
             self.number = number
         }
 
@@ -28,15 +28,15 @@ final class Block: Sendable {
             after previous: inout RegistrationAddress,
             at epochGuard: UnsafeMutablePointer<EpochGuard>
         ) {
-            unsafe pending._withUnsafeGuaranteedRef {
+            unsafe mailbox._withUnsafeGuaranteedRef {
                 unsafe $0.deliver(number, after: &previous, at: epochGuard)
             }
         }
 
-        fileprivate func drop() { unsafe pending._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
+        fileprivate func drop() { unsafe mailbox._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
 
         fileprivate func markLate() {
-            unsafe pending._withUnsafeGuaranteedRef { $0.markLate(number) }
+            unsafe mailbox._withUnsafeGuaranteedRef { $0.markLate(number) }
         }
     }
 

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-// The pending deliveries of one observer: a value without a lock, which `PendingDeliveries`
+// The pending deliveries of one observer: a value without a lock, which `Mailbox`
 // protects.
 
 /// The rule by which a block finds its deliveries: all of D4 and D7 for one observer.
 ///
 /// A post gives its delivery the next number, and its block the same number. A `Block` has an entry
-/// with a number for each of its observers. Here and in `PendingDeliveries`, *block n* is the
+/// with a number for each of its observers. Here and in `Mailbox`, *block n* is the
 /// observer's entry with the number n. In the table, block n begins, or is dropped.
 ///
 /// | Order | Block n delivers | Block n, never run, drops |
@@ -21,7 +21,7 @@ internal import Synchronization
 ///   submitted by a switch or an unmuting, or has begun and waits for the return of a handler. That
 ///   handler is the observer's own, or another one of the same block, which may run later blocks
 ///   inside its call. Of the orders, `serial` alone asks which are late.
-///   `PendingDeliveries.isInline` asks whether any is, also with `batch`.
+///   `Mailbox.isInline` asks whether any is, also with `batch`.
 /// - On a concurrent target, and on an actor, blocks begin in any order. Whatever follows block n
 ///   (a barrier, or code that awaits the actor) finds the deliveries of all posts up to n made,
 ///   unless a call begun on an earlier target still runs (D6). No delivery is made before work
@@ -111,7 +111,7 @@ struct DeliveryQueue: Sendable {
     private var firstOnTarget: UInt64 = 1
     /// With `prioritized` and `unplaced`: the number of blocks on the present target that have not
     /// looked for a delivery yet, those that wait for a running handler included.
-    /// `PendingDeliveries.State.waitingBlocks` leaves the latter out, and counts on all targets so
+    /// `Mailbox.State.waitingBlocks` leaves the latter out, and counts on all targets so
     /// far.
     private var blockCount = 0
     /// With `batch`: the number of the block that waits.

@@ -1,4 +1,4 @@
-/// The work that changes of pending deliveries leave for the moment without a lock: blocks to
+/// The work that changes of mailboxes leave for the moment without a lock: blocks to
 /// submit, and values to release.
 ///
 /// Both may call the user's code: a scheduler, a `deinit`. A change of one observer makes its own

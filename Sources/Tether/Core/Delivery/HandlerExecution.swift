@@ -4,7 +4,7 @@ internal import Synchronization
 /// time. Calls by a post or an unmuting are not recorded.
 ///
 /// *States*: idle; running; running, and the return is awaited. The return of a handler is the hot
-/// path, and should not take the lock of the pending deliveries. So the return ends the call with
+/// path, and should not take the lock of the mailbox. So the return ends the call with
 /// one compare-exchange, unless the block has another delivery to make, or somebody has work for
 /// the moment after the call: another block, a switch, the observer's end, a leak check.
 ///

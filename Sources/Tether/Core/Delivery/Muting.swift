@@ -1,7 +1,7 @@
 /// The mutings of one observer, and the notification kept meanwhile (D9).
 ///
 /// *States*: unmuted, without a kept notification; muted, dropping; muted, keeping the newest. A
-/// value without a lock, which `PendingDeliveries` protects.
+/// value without a lock, which `Mailbox` protects.
 struct Muting: Sendable {
     /// The token, or the owner for all its current observers.
     enum Muter: Sendable { case token, owner }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// the calls, each unless its observer has ended. So a handler that waits for a queue finds the
 /// deliveries there (M3), and what a handler switches or mutes holds from the next post on (D3).
 ///
-/// A post collects; each observer's `PendingDeliveries` decides; `Effects` carries blocks and
+/// A post collects; each observer's `Mailbox` decides; `Effects` carries blocks and
 /// releases past the lock; a `Block` travels to the queue of a target.
 struct Post: ~Copyable {
     var effects = Effects()

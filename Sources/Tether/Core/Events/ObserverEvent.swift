@@ -28,7 +28,7 @@ enum ObserverEvent {
     case end(of: Moment)
     case asyncEnd(of: Moment)
 
-    // Deliveries. Waits and drops are reported under the lock of the pending deliveries, and a drop
+    // Deliveries. Waits and drops are reported under the lock of the mailbox, and a drop
     // of a sequence's buffer with no lock held.
 
     case waiting(for: String, at: RegistrationSite)

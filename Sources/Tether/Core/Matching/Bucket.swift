@@ -186,7 +186,7 @@ internal import Synchronization
     @inline(__always)
     var hasRouted: Bool { routedCount.load(ordering: .acquiring) > 0 }
 
-    /// Counts a registration that has got pending deliveries in the slots.
+    /// Counts a registration in the slots that has got a mailbox.
     func countRouted(_ registration: Registration) {
         if registration.isCountedAsRouted { return }
         registration.noteCountedAsRouted()

@@ -20,7 +20,7 @@ internal import Synchronization
 ///
 /// | Verb | Called by | Does |
 /// |---|---|---|
-/// | `ask` | a post | passes the notification through the pending deliveries, if the registration is routed |
+/// | `ask` | a post | passes the notification through the mailbox, if the registration is routed |
 /// | `receive` | a post | calls the handler at once, if the state is plain; else by `perform` |
 /// | `perform` | a post, a block, an unmuting | converts on the target if a hook asks, calls the handler, and ends a claimed once registration |
 /// | `call` | `perform` | calls the handler, and reports the call to a trace |
@@ -31,11 +31,11 @@ internal import Synchronization
 /// |---|---|---|
 /// | a post | the garbage of the center, because of the hazard pointer | the post's end |
 /// | an unmuting | a reference in `InlineCall` | the end of `unmute` |
-/// | a block | `PendingDeliveries.Extras.registrationForCall` | the handler's return |
+/// | a block | `Mailbox.Extras.registrationForCall` | the handler's return |
 /// | a foreign center | a reference in the closure's stack frame | the closure's return |
 /// | an async call | `AsyncRun` | the end of the task's call |
 ///
-/// A block that waits needs the pending deliveries alone, which `Extras.selfForBlocks` keeps.
+/// A block that waits needs the mailbox alone, which `Extras.selfForBlocks` keeps.
 ///
 /// SAFETY: each field states its protection; posts read a deinitialised registration as said above.
 @safe class Registration: @unchecked Sendable {
@@ -47,7 +47,7 @@ internal import Synchronization
         static let once: UInt32 = 2
         /// A delivery has claimed the once registration.
         static let claimed: UInt32 = 4
-        /// Every post passes through `pending`, and takes its lock: the registration is *routed*.
+        /// Every post passes through `mailbox`, and takes its lock: the registration is *routed*.
         /// The bit stays, also after the last unmuting.
         static let routed: UInt32 = 8
         /// The handler is isolated or async, so the target must not be switched.
@@ -72,9 +72,9 @@ internal import Synchronization
     final let center: CenterCore
     /// `nil` in most registrations.
     final let details: Details?
-    /// The pending deliveries, retained, if any. Not an `AtomicLazyReference`, whose generic code
+    /// The mailbox, retained, if any. Not an `AtomicLazyReference`, whose generic code
     /// the compiler does not specialise here.
-    private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
+    private final let mailboxSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
     /// The registration's bucket in the registry, or `nil`. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
     /// The rank in registration order, never reused: 0 until the registration is added, and
@@ -97,8 +97,8 @@ internal import Synchronization
     }
 
     deinit {
-        // SAFETY: `makePending` stored the reference.
-        unsafe unretainedPending?.release()
+        // SAFETY: `makeMailbox` stored the reference.
+        unsafe unretainedMailbox?.release()
     }
 
     @inline(__always)
@@ -113,46 +113,45 @@ internal import Synchronization
     final var isClaimed: Bool { state.load(ordering: .acquiring) & StateBits.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & StateBits.isolated != 0 }
 
-    /// The pending deliveries, perhaps none: made for any target but the posting thread, and for
-    /// muting and bounds; `nil` before.
+    /// Made for any target but the posting thread, and for muting and bounds; `nil` before.
     @inline(__always)
-    final var pending: PendingDeliveries? {
+    final var mailbox: Mailbox? {
         // SAFETY: the caller gets a reference of its own.
-        unsafe unretainedPending?.takeUnretainedValue()
+        unsafe unretainedMailbox?.takeUnretainedValue()
     }
 
     @inline(__always)
-    private final var unretainedPending: Unmanaged<PendingDeliveries>? {
+    private final var unretainedMailbox: Unmanaged<Mailbox>? {
         // SAFETY: the slot keeps its first content until `deinit`.
-        unsafe pendingSlot.load(ordering: .acquiring).map { unsafe .fromOpaque($0) }
+        unsafe mailboxSlot.load(ordering: .acquiring).map { unsafe .fromOpaque($0) }
     }
 
-    /// The pending deliveries, made at the first call. Posts then pass through them.
-    final func makePendingIfNeeded() -> PendingDeliveries {
-        // Not `pending` alone: another thread may have stored them, and not have set `routed` yet.
-        let made = isRouted ? pending : nil
-        let pending = made ?? makePending(on: nil)
-        // Also for a thread that finds them made: the other thread may not have noted it yet.
+    /// The mailbox, made at the first call. Posts then pass through it.
+    final func makeMailboxIfNeeded() -> Mailbox {
+        // Not `mailbox` alone: another thread may have stored it, and not have set `routed` yet.
+        let made = isRouted ? mailbox : nil
+        let mailbox = made ?? makeMailbox(on: nil)
+        // Also for a thread that finds it made: the other thread may not have noted it yet.
         center.noteRouted(self)
-        return pending
+        return mailbox
     }
 
-    /// Makes pending deliveries on a target; `nil` for the posting thread. Called before the
+    /// Makes a mailbox with a target; `nil` for the posting thread. Called before the
     /// registration is added to its center, by a switch, by a muting, and by a bound.
     @discardableResult
-    final func makePending(on target: BlockTarget?) -> PendingDeliveries {
-        let pending = storePending(on: target)
+    final func makeMailbox(on target: BlockTarget?) -> Mailbox {
+        let mailbox = storeMailbox(on: target)
         let old = state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing).oldValue
-        // An end that came before has not found the pending deliveries.
-        if old & StateBits.ended != 0 { _ = pending.end(of: self) }
-        return pending
+        // An end that came before has not found the mailbox.
+        if old & StateBits.ended != 0 { _ = mailbox.end(of: self) }
+        return mailbox
     }
 
-    /// Stores pending deliveries in the slot, or finds those that another thread has stored.
-    private final func storePending(on target: BlockTarget?) -> PendingDeliveries {
+    /// Stores a mailbox in the slot, or finds the one that another thread has stored.
+    private final func storeMailbox(on target: BlockTarget?) -> Mailbox {
         // SAFETY: the slot takes over the reference, and `deinit` releases the reference.
-        let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
-        let (isStored, known) = unsafe pendingSlot.compareExchange(
+        let made = unsafe Unmanaged.passRetained(Mailbox(of: self, target: target))
+        let (isStored, known) = unsafe mailboxSlot.compareExchange(
             expected: nil, desired: UnsafeRawPointer(made.toOpaque()),
             ordering: .acquiringAndReleasing)
         guard !isStored, let known = unsafe known else { return unsafe made.takeUnretainedValue() }
@@ -165,7 +164,7 @@ internal import Synchronization
 
     final func noteCountedAsRouted() { state.bitwiseOr(StateBits.counted, ordering: .relaxed) }
 
-    /// Acquiring: a post that finds the bit also finds the pending deliveries.
+    /// Acquiring: a post that finds the bit also finds the mailbox.
     final var isRouted: Bool { state.load(ordering: .acquiring) & StateBits.routed != 0 }
 
     /// Whether the handler's form, or a hook, decides where the handler runs.
@@ -177,10 +176,10 @@ internal import Synchronization
             Events.report(.switched(to: target, at: registration.site))
         }
         if let blockTarget = target.blockTarget {
-            PendingDeliveries.redirect(
-                registrations.map { $0.makePendingIfNeeded() }, to: blockTarget.copyForObserver())
+            Mailbox.redirect(
+                registrations.map { $0.makeMailboxIfNeeded() }, to: blockTarget.copyForObserver())
         } else {
-            PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
+            Mailbox.redirect(registrations.compactMap(\.mailbox), to: nil)
         }
     }
 
@@ -274,8 +273,8 @@ internal import Synchronization
         let state = state.load(ordering: .acquiring)
         guard state & StateBits.routed != 0 else { return receiveInAnyState(posted) }
         if state & (StateBits.once | StateBits.preparing | StateBits.ended) == 0,
-            let pending = unsafe unretainedPending,
-            unsafe pending._withUnsafeGuaranteedRef({ $0.takeAlone(posted, stored, for: address) })
+            let mailbox = unsafe unretainedMailbox,
+            unsafe mailbox._withUnsafeGuaranteedRef({ $0.takeAlone(posted, stored, for: address) })
         {
             return
         }
@@ -295,7 +294,7 @@ internal import Synchronization
         }
     }
 
-    /// Passes a post through the pending deliveries of a routed registration, after a hook has
+    /// Passes a post through the mailbox of a routed registration, after a hook has
     /// prepared the notification. Returns the call, if the post is to make one. A hook also prepares
     /// for an observer that is finishing or whose sender has ended, and then in vain.
     final func ask(_ posted: Notification, as waiting: inout WaitingForm, of post: inout Post)
@@ -303,20 +302,19 @@ internal import Synchronization
     {
         if hasEnded { return nil }
         guard preparesPosts else {
-            return askPending(posted, as: &waiting, of: &post) ? PostedCall(of: self) : nil
+            return askMailbox(posted, as: &waiting, of: &post) ? PostedCall(of: self) : nil
         }
         guard let prepared = prepare(posted) else { return nil }
         var waiting = WaitingForm()
-        guard askPending(prepared, as: &waiting, of: &post) else { return nil }
+        guard askMailbox(prepared, as: &waiting, of: &post) else { return nil }
         return PostedCall(of: self, with: StoredNotification(prepared))
     }
 
-    private final func askPending(
+    private final func askMailbox(
         _ notification: Notification, as waiting: inout WaitingForm, of post: inout Post
     ) -> Bool {
-        // SAFETY: the caller's hazard pointer keeps the registration, and so the pending
-        // deliveries.
-        unsafe unretainedPending?._withUnsafeGuaranteedRef {
+        // SAFETY: the caller's hazard pointer keeps the registration, and so the mailbox.
+        unsafe unretainedMailbox?._withUnsafeGuaranteedRef {
             $0.receive(notification, as: &waiting, of: &post, for: self)
         } ?? false
     }
@@ -433,8 +431,8 @@ internal import Synchronization
     final func endAfterPending(of sender: ObjectRecord) {
         // The registration may have a new sender at the same address.
         guard details?.sender === sender else { return }
-        if let pending {
-            pending.endAfterPending()
+        if let mailbox {
+            mailbox.endAfterPending()
         } else {
             endAfterLastDelivery(because: .senderOrCenterEnded)
         }
@@ -442,8 +440,8 @@ internal import Synchronization
 
     /// Takes no further post, and ends the registration after its pending deliveries (R11).
     final func beginFinishing() {
-        if let pending {
-            pending.beginFinishing()
+        if let mailbox {
+            mailbox.beginFinishing()
         } else {
             endAfterLastDelivery(because: .finished)
         }
@@ -479,14 +477,14 @@ internal import Synchronization
         // complete end. The result retains this registration.
         let released = isOutside ? (self, []) : center.unlink(self)
         // Most registrations have nothing else to end. No thread waits for such an end: a
-        // `finish()` waits for the ends of registrations with pending deliveries alone.
-        if details == nil, pending == nil {
+        // `finish()` waits for the ends of registrations with a mailbox alone.
+        if details == nil, mailbox == nil {
             Events.report(.ended(address))
             return withExtendedLifetime(released) {}
         }
         // Resumes a `finish()`.
         defer { if tether_is_awaited(address.bits) { HandlerWait.resumeWaiters(address) } }
-        let deliveries = pending?.end(of: self)
+        let deliveries = mailbox?.end(of: self)
         if let details {
             if let sender = details.sender { ObjectTable.shared.unwatchSender(sender, for: center) }
             for hook in details.hooks { hook.ended(self) }

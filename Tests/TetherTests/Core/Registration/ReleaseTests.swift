@@ -62,12 +62,12 @@ import Testing
         queue.suspend()
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
         for _ in 0..<2 { center.post(name: .sample, object: nil) }
-        weak let pending = token.live?.pending
+        weak let mailbox = token.live?.mailbox
         token.cancel()
-        #expect(pending != nil)
+        #expect(mailbox != nil)
         queue.resume()
         queue.sync {}
-        #expect(pending == nil)
+        #expect(mailbox == nil)
     }
 
     @Test func `R8 a cancelled observer's pending deliveries end with a thread that never starts`()
@@ -75,11 +75,11 @@ import Testing
         var thread: RunLoopThread? = RunLoopThread(name: "ReleaseTests")
         let token = center.observe(.sample, on: .thread(thread!)) { _ in }
         center.post(name: .sample, object: nil)
-        weak let pending = token.live?.pending
+        weak let mailbox = token.live?.mailbox
         token.cancel()
-        #expect(pending != nil)
+        #expect(mailbox != nil)
         thread = nil
-        #expect(pending == nil)
+        #expect(mailbox == nil)
     }
 
     @Test

@@ -75,14 +75,14 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     func call(_ work: @escaping AsyncRun.Work) {
         guard let registration = reference?.retained else { return }
         let site = registration.site
-        registration.pending?.asyncCallBegins()
+        registration.mailbox?.asyncCallBegins()
         assert(blockTarget.requestedRun == nil, "a block makes one delivery here")
         blockTarget.requestedRun = AsyncRun(of: registration) { actor in
             let begun = Events.report(.asyncCall(site))
             await work(actor)
             Events.endAsync(begun)
             if registration.isClaimed { registration.end(because: .usedUp) }
-            registration.pending?.asyncCallReturned()
+            registration.mailbox?.asyncCallReturned()
         }
     }
 

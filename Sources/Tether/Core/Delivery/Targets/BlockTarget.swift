@@ -30,7 +30,7 @@ class BlockTarget: @unchecked Sendable {
     enum InlineRule {
         case never
         /// Unless a delivery of the observer is pending, or another delivery waits at the place
-        /// (D3). `PendingDeliveries.isInline` has the exceptions.
+        /// (D3). `Mailbox.isInline` has the exceptions.
         case unlessPending
         /// Also if deliveries are pending (T3).
         case always
@@ -114,7 +114,7 @@ class BlockTarget: @unchecked Sendable {
     var runsTasks: Bool { false }
 
     /// Whether the caller is where the blocks run. A post asks only if `inlineRule` is not
-    /// `.never`. Called under the lock of the pending deliveries, so it calls no code of the
+    /// `.never`. Called under the lock of the mailbox, so it calls no code of the
     /// user's, and takes leaf locks only.
     var isCurrent: Bool { false }
 

@@ -2,7 +2,7 @@ internal import Foundation
 
 // Muting and unmuting one or several observers (D9). `Muting` counts the mutings of one observer.
 //
-// The state of each observer is protected by the lock of its pending deliveries, and two observers
+// The state of each observer is protected by the lock of its mailbox, and two observers
 // are never locked at the same time. An unmuting of several observers is like one post: first each
 // observer is unmuted under its lock, then the blocks are submitted, and then the handlers of the
 // unmuting thread are called. On a queue, a post that comes between is handled after the kept
@@ -11,7 +11,7 @@ internal import Foundation
 // appended behind a late delivery. On the posting thread, another thread's post may be handled
 // first.
 
-extension PendingDeliveries {
+extension Mailbox {
     /// While the observer is muted, keeps a notification in place of the older kept one. If none is
     /// to be kept, drops the notification.
     func keep(
@@ -39,20 +39,20 @@ extension PendingDeliveries {
 
     /// Ends one muting of each observer. Returns false if the token has not muted. The kept
     /// notifications are delivered as if by one post, made now.
-    static func unmute(_ observers: [PendingDeliveries], by muter: Muting.Muter) -> Bool {
+    static func unmute(_ observers: [Mailbox], by muter: Muting.Muter) -> Bool {
         var isMuted = true
         unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
             var post = Post()
             var calls: [InlineCall] = []
-            for pending in observers where isMuted {
-                isMuted = pending.unmute(by: muter, &post, &calls)
+            for mailbox in observers where isMuted {
+                isMuted = mailbox.unmute(by: muter, &post, &calls)
             }
             post.effects.carryOut()
             var previous = RegistrationAddress.none
             for call in calls {
                 unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)
                 // At once: the handler of a later call may finish this observer (R11).
-                call.pending.change { state, _ in state.extras.unmutingCalls -= 1 }
+                call.mailbox.change { state, _ in state.extras.unmutingCalls -= 1 }
             }
         }
         return isMuted
@@ -60,7 +60,7 @@ extension PendingDeliveries {
 
     /// A call of a handler with its kept notification, on the unmuting thread.
     private struct InlineCall {
-        let pending: PendingDeliveries
+        let mailbox: Mailbox
         let registration: Registration
         let delivery: Delivery
     }
@@ -100,7 +100,7 @@ extension PendingDeliveries {
         } else if isInline(state, &post.overtaking) {
             state.extras.unmutingCalls += 1
             calls.append(
-                InlineCall(pending: self, registration: registration, delivery: delivery))
+                InlineCall(mailbox: self, registration: registration, delivery: delivery))
         } else {
             var delivery = delivery
             delivery.postNumber = PostNumber.next()

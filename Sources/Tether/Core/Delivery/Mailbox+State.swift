@@ -1,7 +1,7 @@
-// The state of one observer's pending deliveries: a value without a lock, which `PendingDeliveries`
+// The state of a mailbox: a value without a lock, which `Mailbox`
 // protects.
 
-extension PendingDeliveries {
+extension Mailbox {
     /// Where blocks go.
     enum Destination: Sendable {
         /// No blocks: each post calls the handler.
@@ -76,7 +76,7 @@ extension PendingDeliveries {
         /// Objects to release when the observer is idle.
         var idleSignals: [any AnyObject & Sendable] = []
         /// After the end, until the last waiting block has begun or is dropped: this object.
-        var selfForBlocks: PendingDeliveries?
+        var selfForBlocks: Mailbox?
         /// After the end, until a running handler returns.
         var registrationForCall: Registration?
     }

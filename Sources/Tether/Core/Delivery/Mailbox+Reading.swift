@@ -3,7 +3,7 @@ internal import Foundation
 // What audits and leak checks read of an observer's pending deliveries. Each read is one critical
 // section of the observer's lock, so a report is of one moment (L1).
 
-extension PendingDeliveries {
+extension Mailbox {
     /// Returns the results of `body` for the pending notifications, oldest first, and for the kept
     /// one. `body` is called under the lock, so the caller never releases the last reference to a
     /// notification.

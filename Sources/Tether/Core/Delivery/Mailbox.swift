@@ -1,11 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// The deliveries to one observer that do not happen inside the post, and the observer's muting.
+/// One observer's target, muting and bound, and the deliveries that do not happen inside the post.
 ///
-/// An observer gets pending deliveries if the target is not the posting thread, or if the observer
-/// is muted or bounded. Until then a post calls the handler directly, and no code of this file
-/// runs.
+/// An observer gets a mailbox if the target is not the posting thread, or if the observer is muted
+/// or bounded. Until then a post calls the handler directly, and no code of this file runs.
 ///
 /// **A delivery's way.** A post appends the notification to the `DeliveryQueue` under a number, and
 /// puts the number into the post's `Block` for the target. The queue of the target keeps the order.
@@ -43,9 +42,9 @@ internal import Synchronization
 /// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the
 /// blocks on the old target find nothing.
 ///
-/// **Who retains whom.** The registration retains its pending deliveries. A block retains none of
+/// **Who retains whom.** The registration retains its mailbox. A block retains none of
 /// the two, because the counts would cost each delivery four accesses to memory that other threads
-/// write. After the observer's end, `Extras` retains these pending deliveries while blocks wait,
+/// write. After the observer's end, `Extras` retains this mailbox while blocks wait,
 /// and the registration until a running handler returns.
 ///
 /// **Cost.** A delivery costs two short locked sections, and one exchange at the return. Only leaf
@@ -53,10 +52,10 @@ internal import Synchronization
 /// `Effects` carries both past the lock. An observer that waits for its first post takes 104 bytes
 /// here: the queue, and the parts that most observers never need, are made by their first use.
 ///
-/// **Elsewhere.** The parts of the state are in PendingDeliveries+State.swift, muting and unmuting
-/// in PendingDeliveries+Muting.swift, and the reads of audits and leak checks in
-/// PendingDeliveries+Reading.swift.
-final class PendingDeliveries: Sendable {
+/// **Elsewhere.** The parts of the state are in Mailbox+State.swift, muting and unmuting
+/// in Mailbox+Muting.swift, and the reads of audits and leak checks in
+/// Mailbox+Reading.swift.
+final class Mailbox: Sendable {
     typealias Delivery = DeliveryQueue.Delivery
 
     let state: Locked<State>
@@ -316,7 +315,7 @@ final class PendingDeliveries: Sendable {
 
     /// Counts a block that begins, or is dropped. Returns what the last block of an ended
     /// observer releases.
-    private func blockNoLongerWaits(in state: inout State) -> PendingDeliveries? {
+    private func blockNoLongerWaits(in state: inout State) -> Mailbox? {
         state.waitingBlocks -= 1
         guard state.waitingBlocks == 0, state.hasEnded, state.hasExtras else { return nil }
         return state.extras.selfForBlocks.take()
@@ -433,9 +432,9 @@ final class PendingDeliveries: Sendable {
     /// Switches several observers to another target, and has their pending deliveries moved in
     /// posting order (D6). A post meanwhile makes the earlier deliveries of its own observers
     /// first. `nil`: the posting thread, for each observer when it is idle.
-    static func redirect(_ observers: [PendingDeliveries], to new: BlockTarget?) {
+    static func redirect(_ observers: [Mailbox], to new: BlockTarget?) {
         var moved: [Moved] = []
-        for pending in observers { pending.redirect(to: new, &moved) }
+        for mailbox in observers { mailbox.redirect(to: new, &moved) }
         guard let new else { return }
         if observers.count > 1 { moved.sort { $0.postNumber < $1.postNumber } }
         var effects = Effects()
