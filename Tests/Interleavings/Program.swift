@@ -53,12 +53,17 @@ struct Program {
     /// Few places and names, so that the observers meet.
     private var places: [Place] = []
     private var names = 1
+    /// Few kinds of operations, for the same reason.
+    private var kinds: [Int] = []
+    private var actionKinds: [Int] = []
 
     init(seed: UInt64, leavingOut leftOut: Set<Int> = []) {
         random = SplitMix64(seed: seed)
         self.leftOut = leftOut
         places = [any(Place.allCases), any(Place.allCases)]
         names = any([1, 1, 2])
+        kinds = Array(Program.allKinds.shuffled(using: &random).prefix(any([2, 3, 4, 8])))
+        actionKinds = [any(Array(0..<8)), any(Array(0..<8))]
         for _ in 0..<any([1, 2, 3, 4]) {
             observers.append(
                 Observer(
@@ -67,7 +72,7 @@ struct Program {
                     hasKey: one(in: 6)))
         }
         for index in observers.indices {
-            if one(in: 3) { observers[index].actions = actions(of: index) }
+            if one(in: 2) { observers[index].actions = actions(of: index) }
             if index == 0 || !one(in: 4) { beginning += kept(.observe(index)) }
         }
         if one(in: 3) { beginning += kept(post()) }
@@ -102,33 +107,40 @@ struct Program {
     }
 
     private mutating func actions(of index: Int) -> [Operation] {
-        switch any(Array(0..<7)) {
+        switch any(actionKinds) {
         case 0: kept(post()) + kept(post())
         case 1: kept(.cancel(index))
         case 2: kept(.cancelAndWait(observer()))
         case 3: kept(.switchTarget(subject(), to: place()))
         case 4: kept(mute())
         case 5: kept(.endOwner)
+        case 6: kept(.finish(index))
         default: kept(.cancel(observer())) + kept(post())
         }
     }
 
+    /// The kinds of operations, the more frequent ones several times.
+    private static let allKinds = Array(0..<15) + [0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 5]
+
     private mutating func operation(on thread: Int) -> Operation {
-        switch any(Array(0..<100)) {
-        case 0..<38: post()
-        case 38..<47: .cancel(observer())
-        case 47..<56: .cancelAndWait(observer())
+        if one(in: 3) { return post() }
+        switch any(kinds) {
+        case 0: return .runJob(any(places))
+        case 1: return .switchTarget(subject(), to: place())
+        case 2: return .cancel(observer())
+        case 3: return .cancelAndWait(observer())
+        case 4: return mute()
+        case 5: return .observe(observer())
         // The main thread makes the deliveries that `finish()` waits for.
-        case 56..<61: thread == 0 ? post() : .finish(observer())
-        case 61..<72: .switchTarget(subject(), to: place())
-        case 72..<78: mute()
-        case 78..<82: .endOwner
-        case 82..<92: .runJob(any(places))
-        case 92..<95: .observe(observer())
-        case 95..<97: .remove(name: name())
-        case 97: any([.audit, .endCenter, .bound(observer())])
-        case 98: .dropJob(any(places))
-        default: .endSender
+        case 6: return thread == 0 ? post() : .finish(observer())
+        case 7: return .endOwner
+        case 8: return .remove(name: name())
+        case 9: return .bound(observer())
+        case 10: return .dropJob(any(places))
+        case 11: return .endSender
+        case 12: return .endCenter
+        case 13: return .audit
+        default: return post()
         }
     }
 }

@@ -9,9 +9,9 @@ struct Run: CustomStringConvertible {
     var schedule: UInt64
     var leftOut: Set<Int> = []
 
-    /// A program is played under a few schedules.
+    /// Each program is played under two schedules.
     init(seed: UInt64) {
-        program = seed / 4
+        program = seed / 2
         schedule = seed
     }
 
@@ -29,7 +29,7 @@ struct Run: CustomStringConvertible {
     }
 
     struct Outcome {
-        var points = 0
+        var points: UInt64 = 0
         var fingerprint: UInt64 = 0
         /// `nil` if nothing was found.
         var finding: String?
@@ -54,7 +54,7 @@ struct Run: CustomStringConvertible {
         if child == 0 { playHere(isVerbose) }
         var status: Int32 = 0
         waitpid(child, &status, 0)
-        var outcome = Outcome(points: Int(Run.counts[0]), fingerprint: Run.counts[1])
+        var outcome = Outcome(points: Run.counts[0], fingerprint: Run.counts[1])
         if Run.sentence[0] != 0 { outcome.finding = String(cString: Run.sentence) }
         if status & 0x7f != 0 { outcome.finding = "crash or hang: signal \(status & 0x7f)" }
         return outcome
@@ -73,7 +73,9 @@ struct Run: CustomStringConvertible {
             _exit(0)
         }
         let schedule = Schedule(seed: schedule) { end($0) }
-        world = World(Program(seed: program, leavingOut: leftOut), schedule: schedule) { end($0) }
+        world = World(
+            Program(seed: program, leavingOut: leftOut), schedule: schedule, isVerbose: isVerbose
+        ) { end($0) }
         world.play()
         end("")
     }

@@ -59,6 +59,8 @@ final class World: @unchecked Sendable {
         private let end: () -> Void
         init(_ end: @escaping () -> Void) { self.end = end }
         deinit { end() }
+        /// A reference that does not outlast the access.
+        func touch() {}
     }
 
     static let allThreads: Set<Int?> = [0, 1, 2]
@@ -77,11 +79,16 @@ final class World: @unchecked Sendable {
     var contexts: [Int?: [Context]] = [:]
     private var idle: Set<Int> = []
     private var time = 0
+    private let isVerbose: Bool
     private(set) var log: [String] = []
 
-    init(_ program: Program, schedule: Schedule, fail: @escaping (String) -> Never) {
+    init(
+        _ program: Program, schedule: Schedule, isVerbose: Bool = false,
+        fail: @escaping (String) -> Never
+    ) {
         self.program = program
         self.schedule = schedule
+        self.isVerbose = isVerbose
         self.fail = fail
         observers = program.observers.map(Observer.init)
         owner = Ending { [unowned self] in ownerEnds() }
@@ -94,9 +101,10 @@ final class World: @unchecked Sendable {
         return time
     }
 
-    private func note(_ line: String) {
+    private func note(_ line: @autoclosure () -> String) {
+        guard isVerbose else { return }
         let place = thread.map { "thread \($0)" } ?? "beginning"
-        log.append("\(place): \(line.replacing("Interleavings.Program.", with: ""))")
+        log.append("\(place): \(line().replacing("Interleavings.Program.", with: ""))")
     }
 
     // MARK: Threads
@@ -212,9 +220,8 @@ final class World: @unchecked Sendable {
         observer.registration = Span(from: now())
         let capture = Ending { observer.hasReleasedCaptures = true }
         let handler: @Sendable (Notification) -> Void = { [unowned self] notification in
-            withExtendedLifetime(capture) {
-                called(index, notification.userInfo!["number"] as! Int)
-            }
+            capture.touch()
+            called(index, notification.userInfo!["number"] as! Int)
         }
         let name = asked.name.map(World.name)
         let target = queues.targets[asked.place]!

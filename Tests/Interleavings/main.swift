@@ -23,15 +23,19 @@ guard let count = arguments.first.flatMap({ UInt64($0) }) else {
     fatalError("Interleavings COUNT [FIRST], or Interleavings RUN")
 }
 let first = arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1
-var points = 0
+var points: UInt64 = 0
+var fingerprint: UInt64 = 0
 for seed in first..<first + count {
     let run = Run(seed: seed)
     let outcome = run.play()
     points += outcome.points
+    fingerprint = fingerprint &* 31 &+ outcome.fingerprint
     guard let finding = outcome.finding else { continue }
     print("\(run): \(finding)")
     fflush(stdout)
     run.shortest(outcome.line).show()
     exit(1)
 }
-print("\(count) interleavings, \(UInt64(points) / count) points each: nothing found")
+print(
+    "Nothing found in \(count) interleavings of \(points / count) points, fingerprint \(fingerprint)."
+)
