@@ -216,9 +216,9 @@ extension Audit {
 // MARK: The table
 
 extension Audit: CustomStringConvertible {
-    /// The rows as an aligned table, a line each, under column names, without empty columns. The
-    /// middle of a long cell is left out: `json()` has the whole text. The counts follow, and the
-    /// pending and dropped posts of posting queues.
+    /// The rows as an aligned table under column names, without empty columns, in lines of at most
+    /// 100 columns. The middle of a long cell is left out: `json()` has the whole text. The counts
+    /// follow, and the pending and dropped posts of posting queues.
     public var description: String {
         let waiting = waitingPosts.map {
             "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"
@@ -254,48 +254,99 @@ extension Audit: CustomStringConvertible {
         Set(rows.lazy.filter { $0.work == nil }.map(\.center)).count < 2
     }
 
-    /// The lines of the table, without spaces at their ends.
+    /// The longest line of the table.
+    private static let longestLine = 100
+
+    /// The lines of the table, without spaces at their ends. Long notes that do not fit beside the
+    /// columns stand below their row.
     private var table: [String] {
-        let columns = columns.filter(\.isShown)
-        return (0...rows.count).map { line in
-            var text = columns.map { $0.padded(line) }.joined(separator: "  ")
-            while text.last == " " { text.removeLast() }
-            return text
+        let notes = rows.map { row in
+            printable(row.notes.joined(separator: ", "), limit: Audit.longestLine - 4)
         }
+        let notesColumn = Column("notes", notes)
+        var columns = columns.filter(\.isShown)
+        let areNotesBeside =
+            notesColumn.width <= 24
+            || Audit.width(of: columns + [notesColumn]) <= Audit.longestLine
+        if areNotesBeside, notesColumn.isShown { columns.append(notesColumn) }
+        columns = Audit.narrowed(columns)
+        var lines = [columns.line(0)]
+        for (index, notes) in notes.enumerated() {
+            lines.append(columns.line(index + 1))
+            if !areNotesBeside, !notes.isEmpty { lines.append("    \(notes)") }
+        }
+        return lines
     }
 
-    /// All columns, from left to right.
+    /// Shortens the widest columns until a line of all columns is short enough: the places of
+    /// registrations, in the first column, after all others.
+    private static func narrowed(_ columns: [Column]) -> [Column] {
+        var widths = columns.map(\.width)
+        var excess = width(of: columns) - longestLine
+        while excess > 0 {
+            let others = widths.indices.dropFirst().filter { widths[$0] > 12 }
+            let widest = others.max { widths[$0] < widths[$1] } ?? 0
+            guard widths[widest] > 12 else { break }
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return zip(columns, widths).map { $0.limited(to: $1) }
+    }
+
+    private static func width(of columns: [Column]) -> Int {
+        columns.reduce(0) { $0 + $1.width } + 2 * Swift.max(columns.count - 1, 0)
+    }
+
+    /// All columns but the notes, from left to right.
     private var columns: [Column] {
         func column(_ title: String, isShown: Bool = true, _ text: (Row) -> String) -> Column {
             Column(title, isShown: isShown, rows.map { printable(text($0), limit: 26) })
         }
         return [
-            Column("registered at", rows.map { "\($0.file):\($0.line)" }),
+            Column("registered at", rows.map { printable("\($0.file):\($0.line)", limit: 60) }),
             column("center", isShown: !isOneCenter) { $0.center },
             column("name") { $0.name?.rawValue ?? $0.any },
             column("sender", isShown: rows.contains { $0.sender != nil }) { $0.sender ?? $0.any },
             column("owner") { $0.owner ?? "its \($0.holder)" },
             column("target") { $0.target },
-            Column("notes", rows.map { printable($0.notes.joined(separator: ", ")) }),
         ]
     }
 
-    private struct Column {
+    fileprivate struct Column {
         /// The title, and a cell for each row.
         private let cells: [String]
-        private let width: Int
+        let width: Int
         /// A column without any text is never shown.
         let isShown: Bool
 
         init(_ title: String, isShown: Bool = true, _ texts: [String]) {
-            cells = [title] + texts
+            self.init(
+                cells: [title] + texts, isShown: isShown && texts.contains { !$0.isEmpty })
+        }
+
+        private init(cells: [String], isShown: Bool) {
+            self.cells = cells
+            self.isShown = isShown
             width = cells.reduce(0) { Swift.max($0, $1.count) }
-            self.isShown = isShown && texts.contains { !$0.isEmpty }
+        }
+
+        /// The column with shorter cells.
+        func limited(to width: Int) -> Column {
+            Column(cells: cells.map { printable($0, limit: width) }, isShown: isShown)
         }
 
         func padded(_ line: Int) -> String {
             cells[line] + String(repeating: " ", count: width - cells[line].count)
         }
+    }
+}
+
+extension [Audit.Column] {
+    /// A line of all columns, without spaces at its end.
+    fileprivate func line(_ number: Int) -> String {
+        var text = map { $0.padded(number) }.joined(separator: "  ")
+        while text.last == " " { text.removeLast() }
+        return text
     }
 }
 

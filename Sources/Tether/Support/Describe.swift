@@ -31,14 +31,18 @@ package func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> S
 }
 
 /// A program's text for a line of print: control characters, such as line breaks, are escaped. The
-/// middle of a text longer than `limit` is left out.
+/// middle of a text of more than `limit` scalars is left out. A single character may have any
+/// number of scalars.
 package func printable(_ text: String, limit: Int = .max) -> String {
     // Most texts are printable ASCII. Reading each character's properties would take longest for
     // them.
     let isPlain = text.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
     let escaped = isPlain ? text : escapingControls(text)
-    guard escaped.count > limit else { return escaped }
-    return "\(escaped.prefix(limit / 2))…\(escaped.suffix((limit - 1) / 2))"
+    let scalars = escaped.unicodeScalars
+    guard escaped.utf8.count > limit, scalars.count > limit else { return escaped }
+    let head = Substring(scalars.prefix(limit / 2))
+    let tail = Substring(scalars.suffix((limit - 1) / 2))
+    return "\(head)…\(tail)"
 }
 
 private func escapingControls(_ text: String) -> String {

@@ -15,8 +15,9 @@ extension Audit {
     /// yellow, or else grey if muted. Equal observers of an owner are one box, "× n", and so are
     /// owners of one type with equal observers.
     ///
-    /// Readable up to about 60 boxes. A larger picture names each target in the observer's box. To
-    /// draw a part, `filter` the audit. Graphviz takes many seconds for a thousand boxes.
+    /// A picture of more than 60 boxes has no arrows: each box has its names and its target. There,
+    /// owners of one type are one frame, and their observers of one line and target one box. To draw
+    /// a part, `filter` the audit. For hundreds of observers, `html()` makes a page.
     public func dot() -> String { diagram.graphviz }
 
     /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
@@ -29,30 +30,33 @@ extension Audit {
     public func svg() -> String { diagram.svg }
 
     var diagram: Diagram {
-        var diagram = Diagram(mainColumn: 1)
+        let detailed = groups
+        let hasArrows = detailed.reduce(0) { $0 + $1.boxes.count } <= 60
+        let groups = hasArrows ? detailed : coarseGroups
+        let column = hasArrows ? 1 : 0
+        var diagram = Diagram(mainColumn: column)
         diagram.legend = [
             (.yellow, "deliveries wait"), (.red, "deliveries were dropped"), (.grey, "muted"),
         ]
-        let groups = groups
-        let count = groups.reduce(0) { $0 + $1.boxes.count }
-        let hasTargets = count <= 60
         diagram.heads =
-            ["posted", "owner, and where it observes"] + (hasTargets ? ["runs on"] : [])
-        let boxes = groups.flatMap { $0.boxes.map(\.content) }
+            hasArrows
+            ? ["posted", "owner, and where it observes", "runs on"]
+            : ["owner, where it observes, and what"]
+        let boxes = hasArrows ? groups.flatMap { $0.boxes.map(\.content) } : []
         let subjectBoxes = Audit.numbers(of: boxes.map(\.subject).filter { !$0.isEmpty }) {
             diagram.add(Diagram.Box($0, .pill, .green, column: 0))
         }
-        let targetBoxes = Audit.numbers(of: hasTargets ? boxes.map(\.target) : []) {
+        let targetBoxes = Audit.numbers(of: boxes.map(\.target)) {
             diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2))
         }
         for group in groups {
             let first = diagram.boxes.count
             for (content, count) in group.boxes {
                 let place = count == 1 ? content.place : "\(content.place) × \(count)"
-                let target = hasTargets ? [] : ["on \(content.target)"]
+                let details = hasArrows ? [] : content.subject + ["on \(content.target)"]
                 let notes = content.notes.isEmpty ? [] : [content.notes]
                 let observer = diagram.add(
-                    Diagram.Box([place] + target + notes, .box, content.tint, column: 1))
+                    Diagram.Box([place] + details + notes, .box, content.tint, column: column))
                 if let subject = subjectBoxes[content.subject] { diagram.join(subject, observer) }
                 if let target = targetBoxes[content.target] { diagram.join(observer, target) }
             }
@@ -77,17 +81,55 @@ extension Audit {
         let boxes: [(content: Content, count: Int)]
     }
 
-    /// The owners in order of their first rows, then the observers without an owner. Owners of one
-    /// type with equal boxes are one group.
-    private var groups: [Group] {
-        let subjects = subjects
+    /// What a box would show of each row.
+    private var contents: [Content] {
         var targets = Instances()
-        let contents = zip(rows, subjects).map { row, subject in
+        return zip(rows, subjects).map { row, subject in
             Content(
                 place: "\(row.file):\(row.line)", subject: subject,
                 target: targets.name(of: row.target),
                 notes: row.notes.joined(separator: ", "), tint: row.tint)
         }
+    }
+
+    /// For many boxes: the types of owners in order of their first rows, then the observers without
+    /// an owner. Observers of one line and target are one box, with their first name.
+    private var coarseGroups: [Group] {
+        let contents = contents
+        let types = rows.map { row in row.owner.map { Instances.type(of: $0) ?? $0 } }
+        let byType = Dictionary(grouping: rows.indices) { types[$0] }
+            .sorted { $0.key != nil && ($1.key == nil || $0.value[0] < $1.value[0]) }
+        return byType.map { type, indices in
+            let byPlace = Dictionary(grouping: indices) {
+                [contents[$0].place, contents[$0].target]
+            }
+            let boxes = byPlace.values.sorted { $0[0] < $1[0] }.map { alike in
+                (Audit.merged(alike.map { contents[$0] }), alike.count)
+            }
+            let owners = Set(indices.compactMap { rows[$0].owner }).count
+            return Group(title: type.map { owners > 1 ? "\($0) × \(owners)" : $0 }, boxes: boxes)
+        }
+    }
+
+    /// The first of some contents, with the number of other names, and the most urgent tint.
+    private static func merged(_ contents: [Content]) -> Content {
+        let first = contents[0]
+        let others = Set(contents.map(\.subject)).count - 1
+        let subject =
+            others > 0
+            ? [first.subject.joined(separator: " ") + " and \(counted(others, "other"))"]
+            : first.subject
+        let tints: [Diagram.Tint] = [.red, .yellow, .grey]
+        let tint = tints.first { tint in contents.contains { $0.tint == tint } }
+        return Content(
+            place: first.place, subject: subject, target: first.target,
+            notes: contents.count == 1 ? first.notes : "", tint: tint ?? .white)
+    }
+
+    /// The owners in order of their first rows, then the observers without an owner. Owners of one
+    /// type with equal boxes are one group.
+    private var groups: [Group] {
+        let contents = contents
         var owners = Instances()
         let names = rows.map { $0.owner.map { owners.name(of: $0) } }
         let byOwner = Dictionary(grouping: rows.indices) { names[$0] }
@@ -95,7 +137,7 @@ extension Audit {
         var groups: [Group] = []
         var known: [Likeness: (group: Int, owners: Int)] = [:]
         for (name, indices) in byOwner {
-            let boxes = Audit.counted(indices.map { contents[$0] })
+            let boxes = Audit.tallied(indices.map { contents[$0] })
             let group = Group(title: name, boxes: boxes)
             guard name != nil, let owner = rows[indices[0]].owner else {
                 groups.append(group)
@@ -123,7 +165,7 @@ extension Audit {
     }
 
     /// Each different element once, in order, with its number.
-    private static func counted(_ contents: [Content]) -> [(content: Content, count: Int)] {
+    private static func tallied(_ contents: [Content]) -> [(content: Content, count: Int)] {
         let counts = Dictionary(contents.map { ($0, 1) }, uniquingKeysWith: +)
         var seen: Set<Content> = []
         return contents.filter { seen.insert($0).inserted }.map { ($0, counts[$0, default: 1]) }

@@ -80,6 +80,47 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @Test func `L1 no line of a printed audit is longer than 100 columns`() {
+        let other = ObserverCenter()
+        let sender = Owner()
+        let queue = DispatchQueue(
+            label: "com.example.application.documents.work", attributes: .initiallyInactive)
+        var tokens: [NotificationObserver] = []
+        for center in [center, other] {
+            for number in 1...4 {
+                let name = Notification.Name("documentWindowDidChangeItsTitle\(number)")
+                tokens.append(
+                    center.observe(
+                        name, from: sender, on: .dispatchQueue(queue),
+                        key: "documentWindow.\(number).title", backlog: .newest(1),
+                        fileID: "Application/DocumentWindowController.swift", line: 1200
+                    ) { _ in })
+                for _ in 1...3 { center.post(name: name, object: sender) }
+            }
+        }
+        let lines = "\(Audit.process().filter { $0.file.hasPrefix("Application/") })"
+            .split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 100 }, "\(lines.joined(separator: "\n"))")
+        // The notes stand below their rows.
+        #expect(lines.count == 1 + 8 + 8 + 1)
+        #expect(
+            lines.contains {
+                $0.hasPrefix("    key \"documentWindow.4.title\", 1 pending, 2 dropped")
+            })
+        queue.activate()
+        withExtendedLifetime((sender, tokens)) {}
+    }
+
+    @Test func `L1 a printed audit is short, however long the texts of an observer are`() {
+        let marks = String(repeating: "\u{301}", count: 50_000)
+        let tokens = [
+            center.observe(.init("e" + marks), key: String(repeating: "k", count: 80_000)) { _ in },
+            center.observe(.init("a" + marks), key: "b" + marks) { _ in },
+        ]
+        #expect(center.audit().description.utf8.count < 2_000)
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `L1 a part of an audit is an audit`() {
         let tokens = [center.observe(.sample) { _ in }, center.observe(.other) { _ in }]
         let part: Audit = center.audit().filter { $0.name == .other }

@@ -64,7 +64,7 @@ import Testing
             for (number, owner) in owners.enumerated() {
                 center.observe(.init("name \(number)"), owner: owner, on: .main) { _, _ in }
             }
-            #expect(center.audit().svg().contains("name \(count - 1)"))
+            #expect(center.audit().svg().contains("name 0 and \(count - 1) others"))
             withExtendedLifetime(owners) {}
         }
         #expect(growth < 6)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [60, 61])
-    func `L1 in a picture of more than 60 boxes each box names its target`(count: Int) {
+    func `L1 in a picture of more than 60 boxes each box has its name and target`(count: Int) {
         let tokens = (0..<count).map { number in
             center.observe(.sample, on: .main, fileID: "App/Window.swift", line: UInt(number)) {
                 _ in
@@ -95,7 +95,37 @@ import Testing
         let isLarge = count > 60
         #expect(lines(.cylinder, in: diagram) == (isLarge ? [] : [["main"]]))
         #expect(
-            lines(.box, in: diagram)[7] == ["App/Window.swift:7"] + (isLarge ? ["on main"] : []))
+            lines(.box, in: diagram)[7] == ["App/Window.swift:7"]
+                + (isLarge ? ["sample", "on main"] : []))
+        #expect(diagram.arrows.isEmpty == isLarge)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 in a large picture like owners with different names are one box`() {
+        let owners = (0..<100).map { _ in Sidebar() }
+        let line = #line + 2
+        for (number, owner) in owners.enumerated() {
+            center.observe(.init("row \(number)"), owner: owner) { _, _ in }
+        }
+        let diagram = center.audit().diagram
+        #expect(diagram.frames.map(\.title) == ["Sidebar × 100"])
+        #expect(
+            lines(.box, in: diagram) == [
+                ["\(file):\(line) × 100", "row 0 and 99 others", "on posting thread"]
+            ])
+        withExtendedLifetime(owners) {}
+    }
+
+    @Test func `L1 a page shows what an audit has, and no name ends its script`() throws {
+        let names = ["</script><script>alert(1)</script>", "<!--", "]]>&\"'\u{2028}", "AUDIT"]
+        let tokens = names.map { center.observe(.init($0), on: .main) { _ in } }
+        let page = center.audit().html()
+        #expect(page.components(separatedBy: "</script").count == 3)
+        #expect(page.components(separatedBy: "<!--").count == 1)
+        let data = try #require(page.firstMatch(of: #/id="audit">(?<json>[^<]*)<\/script>/#))
+        let document = try JSONSerialization.jsonObject(with: Data(data.json.utf8))
+        let observers = try #require((document as? [String: Any])?["observers"] as? [[String: Any]])
+        #expect(observers.map { $0["name"] as? String } == names)
         withExtendedLifetime(tokens) {}
     }
 
