@@ -48,7 +48,7 @@ struct Chart {
         ("a post that nobody observes", "post by name, 0 observers", "Foundation"),
         ("add an observer and remove it", "add + remove, 1000", "Foundation"),
         (
-            "attach to an owner, and its end", "attach to an owner + the owner's end, 0",
+            "attach to an owner, and its end", "attach to an owner + the owner's end, 1000",
             "written by hand"
         ),
         (
@@ -87,7 +87,7 @@ struct Chart {
         let left = 236.0
         let scale = 340 / longest
         width = 740
-        addHead("Time of one call", "", origin)
+        addHead("Time of one call on Linux", "", origin)
         height = 62
         let top = height
         for (title, row, reference) in costs {
@@ -108,6 +108,9 @@ struct Chart {
 
     // MARK: Ratios
 
+    /// The top of the first bar, below the head, the keys and the axis.
+    private static let firstBar = 100.0
+
     /// A bar for each ratio, with its range and its goal. The axis ends at the longest bar, or at
     /// `limit`, where a notch ends a longer bar.
     private init?(_ rows: [Row], _ title: String, _ origin: String, upTo limit: Double) {
@@ -116,16 +119,27 @@ struct Chart {
         let left = 360.0
         let length = 300.0
         func x(_ ratio: Double) -> Double { left + length * min(max(ratio / high, 0), 1) }
-        let bottom = 72 + 22 * Double(rows.count)
+        let top = Chart.firstBar
+        let bottom = top + 22 * Double(rows.count)
         height = bottom + 12
-        addHead(title, "green: meets its goal, red; orange: misses it", origin)
+        addHead(title, "", origin)
+        let keys = [("met", "meets its goal"), ("missed", "misses it")]
+        var key = 16.0
+        for (style, meaning) in keys {
+            add(bar: key, key + 16, 54, style)
+            add(meaning, key + 22, 67, "small")
+            key += 40 + 6.2 * Double(meaning.count)
+        }
+        add(
+            "red mark: the goal; thin line: the 10th to 90th percentile of the runs", key, 67,
+            "small")
         for tick in stride(from: 0, through: high, by: high > 3 ? 1 : 0.5) {
-            add(line: x(tick), 66, bottom, "tick")
+            add(line: x(tick), top - 6, bottom, "tick")
             let style = tick == 1 ? "small bold" : "small"
-            add(String(format: "%g", tick), x(tick), 62, style, anchor: "middle")
+            add(String(format: "%g", tick), x(tick), top - 10, style, anchor: "middle")
         }
         for (index, row) in rows.enumerated() {
-            let y = 72 + 22 * Double(index)
+            let y = top + 22 * Double(index)
             add(row.name, left - 8, y + 13, "small", anchor: "end")
             let style = row.isMet ? "met" : "missed"
             if row.ratio > high {
@@ -133,12 +147,13 @@ struct Chart {
             } else {
                 add(bar: left, max(x(row.ratio), left + 1), y, style)
             }
-            let last = "\(String(format: "%.3g", row.ratio)) × \(row.reference)"
+            var last = "\(String(format: "%.3g", row.ratio)) × \(row.reference)"
+            if let goal = row.goal, goal > high { last += ", goal \(String(format: "%g", goal))" }
             add(last, left + length + 12, y + 13, "small")
         }
-        add(line: x(1), 66, bottom, "one")
+        add(line: x(1), top - 6, bottom, "one")
         for (index, row) in rows.enumerated() {
-            let y = 72 + 22 * Double(index)
+            let y = top + 22 * Double(index)
             if let goal = row.goal, goal <= high { add(line: x(goal), y, y + 16, "goal") }
             let low = x(row.ratio * (1 - row.noise))
             let end = x(row.ratio * (1 + row.noise))
@@ -162,6 +177,7 @@ struct Chart {
         .notch { fill: none; stroke: #fff; stroke-width: 2 }
         @media (prefers-color-scheme: dark) {
         .page { fill: #0d1117 } text { fill: #e6edf3 } text.small, .small { fill: #a9b4c0 } .ours { fill: #4ba3dd } .theirs { fill: #59636e }
+        .met { fill: #2e6b47 } .missed { fill: #84561b }
         .tick { stroke: #30363d } .range, .one { stroke: #e6edf3 } .notch { stroke: #0d1117 } .goal { stroke: #ff7b72 }
         }
         </style>
