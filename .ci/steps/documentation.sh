@@ -43,6 +43,9 @@ documentation() {
     done
     docc merge "${archives[@]}" --synthesized-landing-page-name Tether --synthesized-landing-page-kind Package \
         --output-path "$folder/site"
+    # The title of all pages. The renderer asks for the title before it has read theme-settings.json.
+    sed -i -e 's/\["meta","title"\],"Documentation"/["meta","title"],"Tether"/' \
+        -e 's/"documentation":{"title":"Documentation"/"documentation":{"title":"Tether"/' "$folder"/site/js/index.*.js
     # The root of a site is empty, so it redirects. The relative address works on any host and in any folder.
     echo '<!doctype html><title>Tether</title><meta http-equiv="refresh" content="0; url=documentation/tether/">' \
         >"$folder/site/index.html"

@@ -36,8 +36,8 @@ plain_words() {
     count_words 'comments of Sources' $(git ls-files 'Sources/*.swift' 'Sources/*.[ch]') || bad=1
     count_words 'comments of Tests' $(git ls-files 'Tests/*.swift' 'Tests/*.[ch]') || bad=1
     count_words 'comments of Examples' $(git ls-files 'Examples/*.swift') || bad=1
-    # Guides address their reader, and so need pronouns more often.
-    pronouns=60 count_words pages README.md $(git ls-files 'Sources/*.md') || bad=1
+    # Guides address their reader, and so need pronouns and questions more often.
+    pronouns=60 questions=6 count_words pages README.md $(git ls-files 'Sources/*.md') || bad=1
     # A short sentence about one object needs its pronouns more often.
     pronouns=60 count_words 'printed sentences' <(printed_sentences $(git ls-files 'Sources/*.swift')) || bad=1
     return "$bad"
@@ -51,9 +51,9 @@ printed_sentences() {
 
 # count_words NAME FILE...: counts for each 1,000 words.
 count_words() {
-    awk -v name="$1" -v pronouns="${pronouns:-50}" '
+    awk -v name="$1" -v pronouns="${pronouns:-50}" -v questions="${questions:-3}" '
         BEGIN {
-            limit["question words"] = 3; limit["pronouns"] = pronouns; limit["going"] = 0.5
+            limit["question words"] = questions; limit["pronouns"] = pronouns; limit["going"] = 0.5
             limit["telling"] = 0.5; limit["fronted which"] = 1.5
             list("question words", "what who whoever whatever whom")
             list("pronouns", "it its this that those these one ones they them")
