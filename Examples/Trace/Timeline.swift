@@ -73,6 +73,7 @@ extension Timeline {
             shapes.append(text("\(Int(time))", x(start + time), 26, "small", "middle"))
         }
         shapes.append(text("µs", left + width + 28, 26, "small", "middle"))
+        shapes.append(text("mostly the cost of the trace", 16, 26, "small"))
         shapes.append(text("main thread", 16, 52, "head"))
         var y = 60.0
         for slice in rows {
