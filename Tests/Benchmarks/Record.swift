@@ -3,8 +3,9 @@ import Foundation
 /// The figures of the pages: for each row, of several full runs the one with the median ratio, and
 /// where they were measured.
 ///
-/// `medians.json` beside this file keeps them. The tables of README.md here, the three pictures and
-/// the words for one of them on two pages are written from it, so all say the same.
+/// `medians.json` beside this file keeps them. The tables of README.md here, the three pictures, the
+/// words for one of them on two pages and the sentences with figures on one are written from it, so
+/// all say the same.
 struct Record: Codable {
     /// As "Medians of 3 full runs: AMD EPYC, 2 processors, Linux, Swift 6.3.1, November 2026".
     let origin: String
@@ -50,7 +51,7 @@ struct Record: Codable {
             try Record.change(Record.package.appending(path: page)) { line in
                 guard !words.isEmpty, line.hasPrefix("!["), line.hasSuffix("costs.svg)"),
                     let bracket = line.lastIndex(of: "]")
-                else { return line }
+                else { return Sentences.renewed(line, from: rows) }
                 return "![\(words)\(line[bracket...])"
             }
         }
