@@ -70,6 +70,8 @@ let package = Package(
         .executableTarget(
             name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),
         .executableTarget(
+            name: "Connection", dependencies: ["Tether"], path: "Examples/Connection"),
+        .executableTarget(
             name: "OwnedTasks", dependencies: ["Tether"], path: "Examples/OwnedTasks"),
         .executableTarget(
             name: "LeakFreedom", dependencies: ["Tether", "TetherTesting"],

@@ -4,58 +4,89 @@ internal import Dispatch
 
 /// Observers that take no further post and end after their pending deliveries, and the wait for
 /// their ends.
+///
+/// An owner's work ends in this order: its loops take what waits at a center, and any other loop
+/// stops between two elements; its tasks are cancelled when all else has ended. So no handler under
+/// way is cancelled, and a task can still save what the handlers left.
 private struct Finishing {
-    private let references: [Unowned<Registration>]
-    /// The owner's task or loop that calls `finish()`, and those that it runs in. They are
-    /// cancelled after the wait, because a cancelled task does not wait.
-    private let callersTasks: [Unowned<Registration>]
+    /// Observers, loops of their owner, and loops that read the center's sequences.
+    private var awaited: [Unowned<Registration>] = []
+    /// The owner's tasks, cancelled and waited for behind all others.
+    private var tasks: [Unowned<Registration>] = []
+    /// The owner's tasks that the caller runs in. They are cancelled last, because a cancelled task
+    /// does not wait.
+    private var callersTasks: [Unowned<Registration>] = []
 
     /// All observers stop taking posts before the first wait, so a handler that posts gives them
     /// nothing more.
     init(_ references: [Unowned<Registration>]) {
-        var callersTasks: [Unowned<Registration>] = []
-        var awaited: [Unowned<Registration>] = []
-        for reference in references {
-            if reference.isCallersTask {
-                callersTasks.append(reference)
-            } else {
-                awaited.append(reference)
+        // Asked before the ends, after which a sequence's registration is not found.
+        let readers = references.compactMap { $0.live?.targetStandIn?.reader }
+        for reference in references + readers {
+            let isCallers = AsyncRun.isCurrent(for: reference.registrationAddress)
+            switch (reference.work, isCallers) {
+            case (.task, true): callersTasks.append(reference)
+            case (.task, false): tasks.append(reference)
+            case (.loop, true): break
+            default: awaited.append(reference)
             }
         }
-        self.callersTasks = callersTasks
-        self.references = awaited
-        for reference in awaited {
+        // One at a time is retained, so each releases its captures before the next one's end.
+        for reference in references where reference.work != .task {
             reference.live?.beginFinishing()
         }
     }
 
+    private func endTasks() {
+        for task in tasks {
+            task.live?.end(because: .finished)
+        }
+    }
+
+    private func endCallersTasks() {
+        for task in callersTasks {
+            task.live?.end(because: .finished)
+        }
+    }
+
+    // MARK: The blocking wait
+
     /// Blocks until all observers have ended and their handlers on other threads have returned.
     func wait() -> NotificationObserver.WaitResult {
-        var result = NotificationObserver.WaitResult.finished
-        for reference in references {
-            let hasEnded = HandlerWait.wait(for: reference.registrationAddress) {
-                reference.isClosed
-            }
-            if !hasEnded { result = .wouldDeadlock }
-        }
+        let haveEnded = Finishing.wait(for: awaited)
+        endTasks()
+        let haveReturned = Finishing.wait(for: tasks)
         endCallersTasks()
-        return result
+        return haveEnded && haveReturned ? .finished : .wouldDeadlock
     }
+
+    /// Returns false if the wait for one of the observers could not end.
+    private static func wait(for references: [Unowned<Registration>]) -> Bool {
+        var haveEnded = true
+        for reference in references {
+            let needsCaller = reference.retained?.needsThisThread == true
+            let hasEnded =
+                !needsCaller
+                && HandlerWait.wait(for: reference.registrationAddress) { reference.isClosed }
+            if !hasEnded { haveEnded = false }
+        }
+        return haveEnded
+    }
+
+    // MARK: The suspending wait
 
     /// Suspends until all observers have ended and their handlers have returned. If the task is
     /// cancelled, the observers end as by `cancel()`.
     func wait() async -> NotificationObserver.WaitResult {
-        let result = await withTaskCancellationHandler {
-            var result = NotificationObserver.WaitResult.finished
-            for reference in references {
-                let hasEnded = await Finishing.end(of: reference)
-                if !hasEnded { result = .wouldDeadlock }
-            }
-            return result
+        let haveEnded = await withTaskCancellationHandler {
+            let haveEnded = await Finishing.wait(for: awaited)
+            endTasks()
+            let haveReturned = await Finishing.wait(for: tasks)
+            return haveEnded && haveReturned
         } onCancel: {
             // The canceller holds a lock of the runtime, and an end releases captures.
             DispatchQueue.global().async {
-                for reference in references {
+                for reference in awaited + tasks {
                     reference.live?.end()
                 }
             }
@@ -63,37 +94,44 @@ private struct Finishing {
         // Behind the handler of a cancellation: this one is no reason to end observers that the
         // call could not wait for.
         endCallersTasks()
-        return result
+        return haveEnded ? .finished : .wouldDeadlock
     }
 
-    private func endCallersTasks() {
-        for task in callersTasks {
-            task.live?.end()
+    /// Returns false if the wait for one of the observers could not end.
+    private static func wait(for references: [Unowned<Registration>]) async -> Bool {
+        var haveEnded = true
+        for reference in references {
+            let hasEnded = await withCheckedContinuation { continuation in
+                let canEnd = HandlerWait.whenReturned(
+                    reference.registrationAddress, hasEnded: { reference.isClosed },
+                    resume: { continuation.resume(returning: true) })
+                if !canEnd { continuation.resume(returning: false) }
+            }
+            if !hasEnded { haveEnded = false }
         }
-    }
-
-    private static func end(of reference: Unowned<Registration>) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let canEnd = HandlerWait.whenReturned(
-                reference.registrationAddress, hasEnded: { reference.isClosed },
-                resume: { continuation.resume(returning: true) })
-            if !canEnd { continuation.resume(returning: false) }
-        }
+        return haveEnded
     }
 }
 
 extension Unowned where Object: Registration {
+    fileprivate var work: OwnedWork? { live?.workHook?.work }
+
     /// Whether the registration's end has begun. Retains nothing, so a lock may be held.
     fileprivate var isClosed: Bool {
         // SAFETY: the reference keeps the memory, whose state stays.
         unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded }
     }
+}
 
-    /// Whether the registration is that of a task or a loop of an owner, and the caller runs in it,
-    /// or in a task that it started.
-    fileprivate var isCallersTask: Bool {
-        guard AsyncRun.isCurrent(for: registrationAddress) else { return false }
-        return live?.workHook != nil
+extension Registration {
+    /// Whether the registration cannot end while the calling thread is blocked: a delivery waits
+    /// for this thread, or work under way for the main actor.
+    fileprivate var needsThisThread: Bool {
+        if let workHook {
+            return workHook.needsMainActor && MainQueue.isCurrent
+                && AsyncRun.underWay(for: address) != nil
+        }
+        return mailbox?.waitsForCaller == true
     }
 }
 
@@ -109,10 +147,12 @@ extension NotificationObserver {
     /// A delivery that cannot run keeps the caller waiting: on a suspended queue, on a thread whose
     /// run loop does not run, or kept by a muted observer. So does a delivery that only the caller
     /// could make: in a handler on a serial queue, one that waits on that queue. There start a task
-    /// that awaits `finish()`. The rules of `cancelAndWait()` on locks
+    /// that awaits `finish()`. A delivery that waits for the blocked thread itself, as one on the
+    /// main queue does for the main thread, makes the result `.wouldDeadlock`. The rules of `cancelAndWait()` on locks
     /// and threads hold here, too: the caller must not have anything that a delivery needs.
     /// - Returns: `.wouldDeadlock`, at once, if the wait could not end: the caller is in a handler
-    ///   of the observer, or in one that such a handler waits for. The observer takes no further
+    ///   of the observer, or in one that such a handler waits for, or blocks the thread that a
+    ///   delivery waits for. The observer takes no further
     ///   post all the same, and ends by itself after its pending deliveries.
     @available(
         *, noasync,
@@ -140,8 +180,10 @@ extension OwnerObservers {
 
     /// Ends all present observers after their pending deliveries, and waits until then.
     ///
-    /// All take no further post from the beginning. The tasks and loops of the owner are cancelled,
-    /// and waited for; the caller's own is cancelled last, and not waited for. See
+    /// All take no further post from the beginning. The owner's loops over a center's sequence take
+    /// what waits there, and any other loop stops between two elements. Then the owner's tasks are
+    /// cancelled and waited for. The caller's own task is cancelled last, and not waited for.
+    /// Closures of `OwnerLifetime.whenEnded(_:_:)` stay, and run at the owner's end. See
     /// `NotificationObserver.finish()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
     @available(
@@ -166,8 +208,9 @@ extension ObserverCenter {
     /// Ends all present observers of the center after their pending deliveries, and waits until
     /// then.
     ///
-    /// All take no further post from the beginning. An observer that is added later lives on. See
-    /// `NotificationObserver.finish()`.
+    /// All take no further post from the beginning. The call also waits for the loops of owners
+    /// over the center's sequences, which take what waits there and return. An observer that is
+    /// added later lives on. See `NotificationObserver.finish()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
     @available(
         *, noasync,

@@ -6,9 +6,10 @@
 /// print(OwnerObservers(of: sidebar).audit())
 /// ```
 ///
-/// The owner's tasks, loops over sequences and closures (`Task(owner:)`, `observe(owner:)`,
-/// `OwnerLifetime.whenEnded(_:_:)`) are counted, listed and cancelled as its observers are, until
-/// they end.
+/// The owner's tasks and loops over sequences (`Task(owner:)`, `observe(owner:)`) are counted,
+/// listed and cancelled as its observers are, until they end. Closures of
+/// `OwnerLifetime.whenEnded(_:_:)` belong to the owner's end: an audit lists them, and no call here
+/// forgets them.
 ///
 /// Each call reads the owner's present observers. The owner is not retained. An owner that was
 /// deallocated, or is being deinitialised, has no observers. Complexity: O(observers of the owner),
@@ -19,8 +20,14 @@ public struct OwnerObservers: Sequence, Sendable {
     /// The observers of an owner, perhaps none.
     public init(of owner: AnyObject) { self.owner = ObjectReference(owner) }
 
-    private var attached: [NotificationObserver] {
+    /// The tokens of all that is attached to the owner.
+    private var allAttached: [NotificationObserver] {
         owner.retained.map(ObjectTable.shared.observers) ?? []
+    }
+
+    /// All but the closures of the owner's end.
+    private var attached: [NotificationObserver] {
+        allAttached.filter { $0.live?.workHook?.work != .closure }
     }
 
     var references: [Unowned<Registration>] { attached.compactMap(\.reference) }
@@ -36,13 +43,51 @@ public struct OwnerObservers: Sequence, Sendable {
         attached.filter(\.isActive).makeIterator()
     }
 
-    /// The live observers, in order of attachment, each with its name, sender and place of
-    /// registration.
-    public func audit() -> Audit { Audit(references) }
+    /// The live observers and closures, in order of attachment, each with its name, sender and
+    /// place of registration.
+    public func audit() -> Audit { Audit(allAttached.compactMap(\.reference)) }
 
-    /// Ends all observers.
+    /// Ends all observers, and cancels the owner's tasks and loops.
     public func cancel() {
         for observer in attached { observer.cancel() }
+    }
+
+    /// Ends all observers, and waits until their handlers on other threads, and the owner's tasks
+    /// and loops, have returned.
+    ///
+    /// All end before the first wait. See `NotificationObserver.cancelAndWait()`.
+    /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
+    @available(
+        *, noasync,
+        message:
+            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
+    )
+    @discardableResult
+    public func cancelAndWait() -> NotificationObserver.WaitResult {
+        let observers = attached
+        for observer in observers { observer.cancel() }
+        var result = NotificationObserver.WaitResult.finished
+        for observer in observers where observer.cancelAndWait() == .wouldDeadlock {
+            result = .wouldDeadlock
+        }
+        return result
+    }
+
+    /// Ends all observers, and suspends until none of their handlers, and none of the owner's tasks
+    /// and loops, runs.
+    ///
+    /// All end before the first wait. See `NotificationObserver.cancelAndWait()`.
+    /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
+    @discardableResult
+    public func cancelAndWait() async -> NotificationObserver.WaitResult {
+        let observers = attached
+        for observer in observers { observer.cancel() }
+        var result = NotificationObserver.WaitResult.finished
+        for observer in observers {
+            let ended = await observer.cancelAndWait()
+            if ended == .wouldDeadlock { result = .wouldDeadlock }
+        }
+        return result
     }
 
     // MARK: The target (D6)
@@ -65,7 +110,8 @@ public struct OwnerObservers: Sequence, Sendable {
 
     // MARK: Muting (D9)
 
-    /// Mutes all present observers of the owner. An observer attached later is not muted.
+    /// Mutes all present observers of the owner. An observer attached later is not muted, and
+    /// neither are the owner's tasks and loops: a loop gets the elements of its sequence.
     ///
     /// Mutings by the owner and by the token are counted apart: either mutes. See
     /// `NotificationObserver.mute(keepingNewest:)`.
@@ -73,6 +119,21 @@ public struct OwnerObservers: Sequence, Sendable {
         for observer in attached {
             observer.live?.makeMailboxIfNeeded().mute(by: .owner, keepingNewest: keepingNewest)
         }
+    }
+
+    /// Mutes all present observers of the owner while a closure runs.
+    ///
+    /// ```swift
+    /// OwnerObservers(of: sidebar).muted(keepingNewest: true) {
+    ///     for row in rows { model.insert(row) }     // each handler runs once
+    /// }
+    /// ```
+    public func muted<Result, Failure>(
+        keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        mute(keepingNewest: keepingNewest)
+        defer { unmute() }
+        return try body()
     }
 
     /// Ends one muting of each observer that the owner muted; the last `unmute()` delivers the kept

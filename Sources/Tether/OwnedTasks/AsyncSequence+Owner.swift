@@ -11,15 +11,15 @@ extension AsyncSequence where Self: Sendable {
     /// }
     /// ```
     ///
-    /// For any async sequence: `Observations`, `AsyncStream`, the notifications of a center, the
+    /// For any `Sendable` async sequence with `Sendable` elements: `Observations`, `AsyncStream`, the notifications of a center, the
     /// bytes of a `URLSession`. The handler receives the owner, and needs no `[weak self]`. It may
     /// be synchronous or async. It runs on its caller's actor, as the closure of a `Task` does, or
     /// on the actor that it names (`{ @MainActor sidebar, title in … }`), and so does the loop. One
     /// call follows the other, in the order of the elements.
     ///
     /// *The owner* is retained for each call, and not while the loop waits for the next element.
-    /// The sequence must not capture it, as in `stream.map { self.shown($0) }`: such an owner never
-    /// ends. When it ends, the loop is cancelled, as a task of `Task(owner:)` is, and no further
+    /// The sequence must not capture it, as `Observations { self.title }` and
+    /// `stream.map { self.shown($0) }` do: such an owner never ends. When it ends, the loop is cancelled, as a task of `Task(owner:)` is, and no further
     /// call begins. An async call under way keeps its owner until the return. A synchronous or
     /// async handler without an actor may receive an owner that is not `Sendable` on another
     /// thread; the caller answers for that, as with `observe` of a center.
@@ -31,22 +31,26 @@ extension AsyncSequence where Self: Sendable {
     /// Complexity: O(1) for each element. Any thread.
     /// - Parameters:
     ///   - owner: The object whose end cancels the loop.
+    ///   - key: A value that only one task or loop of the owner has at a time, as for
+    ///     `Task(owner:key:)`; omit for none.
     ///   - priority: The priority of the loop; the current task's if omitted.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - handler: The code to run for each element.
-    /// - Returns: The task of the loop, which need not be kept.
-    @discardableResult
+    /// - Returns: The task of the loop. It throws the error of the sequence, which is lost if nobody
+    ///   awaits the value: write `_ =` if that is right. The task of a sequence that never fails need
+    ///   not be kept.
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext _ handler:
             @escaping @Sendable @isolated(any) (Owner, Element) async
             -> Void
     ) -> Task<Void, any Error> {
         let loop = OwnedLoop(over: self, owner: owner, handler)
-        let owned = loop.attach(to: owner, at: CallSite(fileID, line, call: "observe(owner:_:)"))
+        let owned = loop.attach(
+            to: owner, key: key, at: CallSite(fileID, line, call: "observe(owner:_:)"))
         return owned.start(on: handler.isolation) { actor in
             Task(priority: priority) { try await loop.run(as: owned, on: actor) }
         }
@@ -63,27 +67,29 @@ extension AsyncSequence where Self: Sendable {
     ///
     /// The owner is retained while an element waits for the actor, and for the call. All else is as
     /// for a handler that takes any owner.
-    @discardableResult
     public func observe<Owner: Actor>(
-        owner: Owner, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
     ) -> Task<Void, any Error> where Element: Sendable {
-        observe(owner: owner, priority: priority, fileID: fileID, line: line, onItsOwner(handler))
+        observe(
+            owner: owner, key: key, priority: priority, fileID: fileID, line: line,
+            onItsOwner(handler))
     }
 
     // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
     // Observe.swift.
     @_documentation(visibility: internal)
-    @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, any Error> {
-        observe(owner: owner, priority: priority, fileID: fileID, line: line, whereCalled(handler))
+        observe(
+            owner: owner, key: key, priority: priority, fileID: fileID, line: line,
+            whereCalled(handler))
     }
 }
 
@@ -91,18 +97,19 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
     /// Calls a handler with each element of a sequence that never fails, as long as an object, the
     /// owner, lives.
     ///
-    /// As for a sequence that may fail, but the result throws nothing.
+    /// As for a sequence that may fail, but the result throws nothing, and need not be kept.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext _ handler:
             @escaping @Sendable @isolated(any) (Owner, Element) async
             -> Void
     ) -> Task<Void, Never> {
         let loop = OwnedLoop(over: self, owner: owner, handler)
-        let owned = loop.attach(to: owner, at: CallSite(fileID, line, call: "observe(owner:_:)"))
+        let owned = loop.attach(
+            to: owner, key: key, at: CallSite(fileID, line, call: "observe(owner:_:)"))
         return owned.start(on: handler.isolation) { actor in
             Task(priority: priority) { await loop.run(as: owned, on: actor) }
         }
@@ -112,11 +119,13 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
     /// fails, as long as the actor lives.
     @discardableResult
     public func observe<Owner: Actor>(
-        owner: Owner, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Element) -> Void
     ) -> Task<Void, Never> where Element: Sendable {
-        observe(owner: owner, priority: priority, fileID: fileID, line: line, onItsOwner(handler))
+        observe(
+            owner: owner, key: key, priority: priority, fileID: fileID, line: line,
+            onItsOwner(handler))
     }
 
     // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
@@ -125,12 +134,14 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject>(
-        owner: Owner, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
     ) -> Task<Void, Never> {
-        observe(owner: owner, priority: priority, fileID: fileID, line: line, whereCalled(handler))
+        observe(
+            owner: owner, key: key, priority: priority, fileID: fileID, line: line,
+            whereCalled(handler))
     }
 }
 
@@ -180,21 +191,28 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
         self.handler = handler
     }
 
-    func attach(to owner: Owner, at site: CallSite) -> OwnedTask {
+    func attach(to owner: Owner, key: (any Hashable)?, at site: CallSite) -> OwnedTask {
         // Leak checks do not read captures of a generic type.
         let sequence: any Sendable = elements
-        return OwnedTask(
-            .loop, label: "loop over \(Elements.self)", of: owner, at: site,
+        let owned = OwnedTask(
+            .loop, label: "loop over \(Elements.self)", of: owner, key: key,
+            on: handler.isolation, at: site,
             holding: { [handler] _, _ in withExtendedLifetime((handler, sequence)) {} })
+        if let progress = owned.progress {
+            (elements as? any CenterSequence)?.noteFirstObservation(for: progress)
+        }
+        return owned
     }
 
     /// Runs on the handler's actor, and so do the iterator and the elements.
     func run(as owned: OwnedTask, on actor: isolated (any Actor)?) async throws(Elements.Failure) {
         owned.begins(on: actor)
         defer { owned.returns() }
+        guard let progress = owned.progress else { return }
         var iterator = elements.makeAsyncIterator()
+        guard progress.hasMadeIterator() else { return }
         while let element = try await iterator.next(isolation: actor) {
-            guard await call(with: element, on: actor) else {
+            guard await call(with: element, in: progress, on: actor) else {
                 // The end of the owner may not have reached the task yet.
                 OwnedTask.cancelCurrentTask()
                 return
@@ -202,17 +220,20 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
         }
     }
 
-    /// Calls the handler; false if the owner or the loop has ended. A function of its own, so that
-    /// owner and element are released before the next wait.
-    private func call(with element: Elements.Element, on actor: isolated (any Actor)?) async
-        -> Bool
-    {
-        guard !Task.isCancelled, let owner = owner.retained else { return false }
+    /// Calls the handler; false if the owner or the loop has ended, or the loop is to stop. A
+    /// function of its own, so that owner and element are released before the next wait.
+    private func call(
+        with element: Elements.Element, in progress: LoopProgress,
+        on actor: isolated (any Actor)?
+    ) async -> Bool {
+        guard !Task.isCancelled, let owner = owner.retained, progress.beginsCall() else {
+            return false
+        }
         // SAFETY: both stay on the handler's actor, where this function runs. Without an actor the
         // caller answers for the owner, as in `observe` of a center.
         nonisolated(unsafe) let argument = owner
         nonisolated(unsafe) let element = element
         unsafe await handler(argument, element)
-        return true
+        return progress.endsCall()
     }
 }

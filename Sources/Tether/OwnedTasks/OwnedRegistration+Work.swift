@@ -12,17 +12,24 @@
 extension OwnedRegistration {
     /// Makes the registration of a task, a loop or a closure. `held` holds the user's code.
     convenience init(
-        for hook: RegistrationHook, at site: CallSite, holding held: @escaping Handler<AnyObject>
+        for hook: RegistrationHook, key: (any Hashable)? = nil, at site: CallSite,
+        holding held: @escaping Handler<AnyObject>
     ) {
-        self.init(forEndReportedTo: hook, site: site.registrationSite, holding: held)
+        self.init(
+            forEndReportedTo: hook, key: key.map { ObserverKey($0, at: site) },
+            site: site.registrationSite, holding: held)
     }
 
-    /// Lists the registration under its owner, as an observer is listed, and reports it to leak
-    /// checks. False if the owner is being deinitialised.
+    /// Lists the registration under its owner, as an observer is listed, in place of the owner's
+    /// work with an equal key, and reports it to leak checks. False if the owner is being
+    /// deinitialised.
     func attach(as token: NotificationObserver, to owner: AnyObject, at site: CallSite) -> Bool {
         ObjectArgument.owner.check(owner, at: site)
         token.set(self)
-        let isAttached = ObjectTable.shared.attach(self, to: owner, token: token)
+        var replaced: OwnedRegistration?
+        let isAttached = ObjectTable.shared.attach(
+            self, to: owner, token: token, replacing: &replaced)
+        replaced?.end()
         Events.report(.registered(self, name: nil, token: token))
         return isAttached
     }

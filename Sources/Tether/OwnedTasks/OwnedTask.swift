@@ -17,7 +17,8 @@
 /// own closure, and no frame of Tether's is between them.
 ///
 /// SAFETY: `state` is protected by its lock. `run` is set before the task starts, and then, like
-/// `begun`, belongs to the task. The other properties never change.
+/// `begun`, belongs to the task. `progress` is set before other threads find the registration. The
+/// other properties never change.
 final class OwnedTask: RegistrationHook, @unchecked Sendable {
     private enum State: Sendable {
         case starting
@@ -31,20 +32,27 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
     /// The task in audits and traces.
     private let label: String
     private var run: AsyncRun?
+    /// The progress of a loop; `nil` for a task.
+    private(set) var progress: LoopProgress?
+    private let isOnMainActor: Bool
     /// The moment of the traced beginning.
     private var begun: ObserverEvent.Moment?
 
-    /// Attaches a task to its owner. `start` follows. `held` holds the user's code for leak checks.
+    /// Attaches a task to its owner. `start` follows. `actor` isolates the task. `held` holds the
+    /// user's code for leak checks.
     init(
-        _ kind: OwnedWork, label: String, of owner: AnyObject, at site: CallSite,
+        _ kind: OwnedWork, label: String, of owner: AnyObject, key: (any Hashable)?,
+        on actor: (any Actor)?, at site: CallSite,
         holding held: @escaping OwnedRegistration.Handler<AnyObject>
     ) {
         self.kind = kind
         self.label = label
+        isOnMainActor = actor === MainActor.shared
         super.init()
-        let registration = OwnedRegistration(for: self, at: site, holding: held)
+        let registration = OwnedRegistration(for: self, key: key, at: site, holding: held)
+        progress = kind == .loop ? LoopProgress(of: registration) : nil
         // First: a thread that finds the registration in the owner's list can wait for the task.
-        run = AsyncRun(of: registration)
+        run = AsyncRun(of: registration, progress: progress)
         if !registration.attach(as: NotificationObserver(), to: owner, at: site) {
             registration.end()
         }
@@ -52,6 +60,7 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
 
     override var work: OwnedWork? { kind }
     override var targetDescription: String? { label }
+    override var needsMainActor: Bool { isOnMainActor }
 
     // MARK: The task
 
@@ -121,6 +130,16 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
             }
         }
         if hasEnded { task.cancel() }
+    }
+
+    /// Cancels a task, and a loop that waits for an element. Any other loop returns by itself.
+    override func beginFinishing(_ registration: Registration) {
+        switch progress?.finish() {
+        case nil, .wait: registration.end(because: .finished)
+        case .observations(let observations):
+            for observation in observations { observation.live?.beginFinishing() }
+        case .nothing: break
+        }
     }
 
     override func ended(_ registration: Registration) {

@@ -4,22 +4,31 @@ extension OwnerLifetime {
     /// ```swift
     /// let timer = DispatchSource.makeTimerSource()
     /// OwnerLifetime.whenEnded(self) { timer.cancel() }
+    /// OwnerLifetime.whenEnded(self) { @MainActor in sidebar.clear() }
     /// ```
     ///
-    /// For what does not end by itself: timers, dispatch sources, KVO and Combine tokens, handles
-    /// of other libraries. Compare `rx.deallocated` of RxSwift, and `QObject::destroyed` of Qt.
+    /// For what does not end by itself: timers, dispatch sources, sockets, KVO and Combine tokens,
+    /// handles of other libraries. Compare `rx.deallocated` of RxSwift, and `QObject::destroyed` of
+    /// Qt.
     ///
-    /// The closure is called when the object's last strong reference is released, before the first
-    /// line of its `deinit`, on the thread of that release, with no lock held. Where the
-    /// Objective-C runtime gives the signal, it is called after the body of `deinit`. Closures,
-    /// observers and tasks of one object end in the order in which they began. If the object is
-    /// already being deinitialised, the closure is called at once. Where ends are not seen
-    /// (`isExact(for:)` is `false`), `purge()` calls the closure.
+    /// *When*: the object's last strong reference has been released, and the first line of its
+    /// `deinit` has not run. Where the Objective-C runtime gives the signal, the body of `deinit`
+    /// has run. Closures, observers and tasks of one object end in the order in which they began,
+    /// the opposite order of `defer`. If things must end in another order, end them in one closure.
+    /// If the object is already being deinitialised, the closure is called at once. Where ends are
+    /// not seen (`isExact(for:)` is `false`), `purge()` calls the closure.
+    ///
+    /// *Where*: on the thread that releases the object, with no lock held. A closure of the main
+    /// actor (`{ @MainActor in … }`, a method or a variable of such a type) runs on the main actor:
+    /// inside the end if the end comes there, and else in a task. A closure of another global actor
+    /// always runs in a task.
     ///
     /// Capture what is to be ended, as the timer above. A weak reference to the object is already
     /// `nil` in the closure, and an `unowned` one stops the program. The object is not retained,
     /// unless the closure captures it: then it never ends, and a leak check names the closure.
-    /// `OwnerObservers(of:)` counts and cancels the closure, too. Complexity: O(1). Any thread.
+    ///
+    /// The closure belongs to the object's end. `cancel()` and `finish()` of `OwnerObservers`, and
+    /// of centers, leave it alone. Complexity: O(1). Any thread.
     /// - Parameters:
     ///   - object: The object to wait for.
     ///   - fileID: The file of the call, for audits and reports.
@@ -30,13 +39,13 @@ extension OwnerLifetime {
     @discardableResult
     public static func whenEnded<Object: AnyObject>(
         _ object: Object, fileID: StaticString = #fileID, line: UInt = #line,
-        _ action: sending @escaping () -> Void
+        _ action: sending @escaping @isolated(any) () -> Void
     ) -> NotificationObserver {
         // SAFETY: the caller has given the closure away; it is called once, by one thread. Leak
         // checks read it.
         nonisolated(unsafe) let action = action
         let site = CallSite(fileID, line, call: "OwnerLifetime.whenEnded(_:_:)")
-        let hook = EndAction { unsafe action() }
+        let hook = EndAction(unsafe EndClosure(function: action))
         let token = NotificationObserver()
         let registration = OwnedRegistration(for: hook, at: site) { _, _ in
             unsafe withExtendedLifetime(action) {}
@@ -49,27 +58,50 @@ extension OwnerLifetime {
     }
 }
 
+/// The closure of `whenEnded`, with the actor that isolates it, if any.
+///
+/// SAFETY: the creator has given the closure away, and one thread or task calls it.
+private struct EndClosure: @unchecked Sendable {
+    let function: @isolated(any) () -> Void
+
+    /// Calls a closure without an actor on the ending thread, and every other one on its actor.
+    func call() {
+        let actor = function.isolation
+        guard actor == nil || (actor === MainActor.shared && MainQueue.isCurrent) else {
+            Task { await function() }
+            return
+        }
+        // SAFETY: the two types differ in the isolation alone, as in `Actor.assumeIsolated`, and
+        // the caller is on the actor. Structs, because the cast of the function alone does not
+        // compile.
+        let form = unsafe unsafeBitCast(self, to: PlainClosure.self)
+        form.function()
+    }
+
+    private struct PlainClosure { let function: () -> Void }
+}
+
 /// A closure to be called at an owner's end, as the hook of a registration.
 ///
 /// SAFETY: `state` is protected by its lock.
 private final class EndAction: RegistrationHook, @unchecked Sendable {
     private enum State: Sendable {
-        case waiting(@Sendable () -> Void)
+        case waiting(EndClosure)
         /// The owner ends, and the end of the registration calls the closure.
-        case due(@Sendable () -> Void)
+        case due(EndClosure)
         case over
     }
 
     private let state: Locked<State>
 
-    init(_ action: @escaping @Sendable () -> Void) { state = Locked(.waiting(action)) }
+    init(_ closure: EndClosure) { state = Locked(.waiting(closure)) }
 
     override var work: OwnedWork? { .closure }
     override var targetDescription: String? { "owner's end" }
 
     override func ownerEnds() {
         state.withLock { state in
-            if case .waiting(let action) = state { state = .due(action) }
+            if case .waiting(let closure) = state { state = .due(closure) }
         }
     }
 
@@ -80,6 +112,6 @@ private final class EndAction: RegistrationHook, @unchecked Sendable {
             return old
         }
         // A closure that is forgotten is released here, without the lock.
-        if case .due(let action) = old { action() }
+        if case .due(let closure) = old { closure.call() }
     }
 }

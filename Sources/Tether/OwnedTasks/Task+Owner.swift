@@ -17,18 +17,32 @@ extension Task where Failure == Never {
     /// one sets a flag. An operation that ignores `Task.isCancelled` goes on, and a leak check
     /// names it.
     ///
+    /// With a `key`, the new task replaces the owner's task or loop of an equal key, which is
+    /// cancelled first:
+    ///
+    /// ```swift
+    /// // Only the latest search shows its result.
+    /// Task(owner: self, key: "search") { [weak self] in
+    ///     let found = await catalog.search(model.title)
+    ///     guard !Task.isCancelled else { return }
+    ///     self?.show(found)
+    /// }
+    /// ```
+    ///
     /// The task does not retain the owner, but its operation retains what it captures. Capture the
     /// owner weakly, and take it for one step at a time. `self.` must be written, so that a capture
     /// is seen. An owner that the operation captures ends after the return; a leak check names an
     /// operation that never returns.
     ///
     /// Actor, priority and task-local values are those of `Task.init(priority:operation:)`, and the
-    /// operation begins where it would begin there. If the owner is already being deinitialised,
+    /// operation begins where it would begin there. A task-local value that holds the owner keeps
+    /// it until the return. If the owner is already being deinitialised,
     /// the task starts cancelled. `OwnerObservers(of:)` counts and cancels the task, and an audit
     /// lists it as "task", until the operation has returned. Complexity: O(1), and O(n) in n tasks
     /// of owners that each started the next and are all under way. Any thread.
     /// - Parameters:
     ///   - owner: The object whose end cancels the task.
+    ///   - key: A value that only one task or loop of the owner has at a time; omit for none.
     ///   - name: The name of the task, for debuggers and audits.
     ///   - priority: The priority; the current task's if omitted.
     ///   - fileID: The file of the call, for audits and reports.
@@ -36,14 +50,16 @@ extension Task where Failure == Never {
     ///   - operation: The code to run.
     @discardableResult
     public init<Owner: AnyObject>(
-        owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, name: String? = nil,
+        priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Success
     ) {
         // SAFETY: only the task calls the operation; leak checks read it.
         nonisolated(unsafe) let operation = operation
         let owned = OwnedTask(
-            .task, label: OwnedTask.label(name), of: owner,
+            .task, label: OwnedTask.label(name), of: owner, key: key,
+            on: unsafe operation.isolation,
             at: CallSite(fileID, line, call: "Task.init(owner:)"),
             holding: { _, _ in unsafe withExtendedLifetime(operation) {} })
         self = owned.start(on: unsafe operation.isolation) { actor in
@@ -59,17 +75,19 @@ extension Task where Failure == Never {
 extension Task where Failure == any Error {
     /// Starts a task that may throw, and is cancelled when an object, the owner, ends.
     ///
-    /// See `init(owner:name:priority:fileID:line:operation:)` of a task that does not throw.
+    /// See `init(owner:key:name:priority:fileID:line:operation:)` of a task that does not throw.
     @discardableResult
     public init<Owner: AnyObject>(
-        owner: Owner, name: String? = nil, priority: TaskPriority? = nil,
+        owner: Owner, key: (any Hashable)? = nil, name: String? = nil,
+        priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
     ) {
         // SAFETY: only the task calls the operation; leak checks read it.
         nonisolated(unsafe) let operation = operation
         let owned = OwnedTask(
-            .task, label: OwnedTask.label(name), of: owner,
+            .task, label: OwnedTask.label(name), of: owner, key: key,
+            on: unsafe operation.isolation,
             at: CallSite(fileID, line, call: "Task.init(owner:)"),
             holding: { _, _ in unsafe withExtendedLifetime(operation) {} })
         self = owned.start(on: unsafe operation.isolation) { actor in

@@ -223,8 +223,21 @@ final class SequenceSource: Sendable {
         first = Locked(begin())
     }
 
-    /// The first observation, or else a new one.
-    func iterate() -> SequenceIteration? { first.withLock { $0.take() } ?? begin() }
+    /// The first observation, or else a new one. The loop of an owner is waited for, when the
+    /// observation finishes.
+    func iterate() -> SequenceIteration? {
+        let iteration = first.withLock { $0.take() } ?? begin()
+        if let loop = LoopProgress.beginning { iteration?.isRead(by: loop) }
+        return iteration
+    }
+
+    func noteFirstObservation(for loop: LoopProgress) {
+        first.withLock(\.self)?.isRead(by: loop)
+    }
+}
+
+extension NotificationSequence: CenterSequence {
+    func noteFirstObservation(for loop: LoopProgress) { source.noteFirstObservation(for: loop) }
 }
 
 // MARK: Calls that do not compile, with the call to write

@@ -34,6 +34,8 @@ internal import Synchronization
         var consumers = FIFO<Consumer>()
         var drops = DropCounts()
         var isFinished = false
+        /// The loop of an owner that iterates, if there is one.
+        var reader: Unowned<Registration>?
 
         /// Returns the tasks that wait, for their end.
         mutating func finish() -> [Consumer] {
@@ -174,6 +176,10 @@ internal import Synchronization
         policy == .unbounded ? "sequence" : "sequence, \(policy)"
     }
 
+    override var reader: Unowned<Registration>? { state.withLock(\.reader) }
+
+    func setReader(_ loop: Unowned<Registration>) { state.withLock { $0.reader = loop } }
+
     override var counts: Counts {
         state.withLock { ($0.elements.count, $0.drops) }
     }
@@ -194,6 +200,12 @@ final class SequenceIteration: Sendable {
     deinit { cancel() }
 
     var droppedCount: Int { buffer.droppedCount }
+
+    /// Notes that a loop of an owner iterates.
+    func isRead(by loop: LoopProgress) {
+        buffer.setReader(loop.loop)
+        if let reference = observer.reference { loop.note(reference) }
+    }
 
     private func cancel() {
         observer.cancel()

@@ -42,7 +42,11 @@ import Testing
             func update(_ note: Notification) {}
             func fill(_ note: Notification) {}
             func reload() {}
+            func refresh() async {}
+            func search(_ text: String) async -> String { text }
         }
+
+        @Sendable func turnPage() {}
 
         final class Controller: Sendable { func modelDidChange(_ note: Notification) {} }
 

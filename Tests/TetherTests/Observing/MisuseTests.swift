@@ -166,8 +166,8 @@ import Tether
         },
         Misuse("the target of an owner's closure", registered, stays) {
             let owner = Owner()
-            OwnerLifetime.whenEnded(owner) {}
-            for observer in OwnerObservers(of: owner) { observer.target = .main }
+            let token = OwnerLifetime.whenEnded(owner) {}
+            token.target = .main
             withExtendedLifetime(owner) {}
         },
     ]

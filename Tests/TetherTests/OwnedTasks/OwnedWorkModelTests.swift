@@ -19,10 +19,17 @@ import Testing
 
 /// One piece of work of an owner.
 private struct ListedWork {
-    enum Kind: CaseIterable { case observer, task, throwingTask, loop, closure }
+    enum Kind: CaseIterable {
+        case observer, task, throwingTask, loop, closure
+
+        var isTask: Bool { self == .task || self == .throwingTask }
+        var hasKey: Bool { isTask || self == .loop }
+    }
 
     let id: Int
     let kind: Kind
+    /// The key of a task or a loop.
+    var key: Int?
     /// Where a task or a loop waits; `nil` for an observer and a closure.
     let pause: Pause?
     let cancel: @Sendable () -> Void
@@ -147,13 +154,14 @@ private struct OwnedWorkRun {
     private mutating func performOne() async {
         guard owners.count == OwnedWorkRun.ownersAtATime else { return makeOwner() }
         let owner = Int.random(in: owners.indices, using: &random)
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case 0..<8: await attach(to: owner)
         case 8: post()
         case 9, 10: await resume(of: owner, returning: true)
         case 11, 12: await resume(of: owner, returning: false)
         case 13: await cancelOne(of: owner)
         case 14: await cancelAll(of: owner)
+        case 15: await finishAll(of: owner)
         default: await endOwner(at: owner)
         }
     }
@@ -172,13 +180,24 @@ private struct OwnedWorkRun {
         guard let owner = owners[index].object.object else { return }
         lastNumber += 1
         let kind = ListedWork.Kind.allCases.randomElement(using: &random)!
-        operations.append("\(kind) \(lastNumber) of owner \(owners[index].number)")
-        let work = start(kind, id: lastNumber, owner: owner)
+        let key = kind.hasKey ? [nil, nil, 1, 2].randomElement(using: &random)! : nil
+        operations.append(
+            "\(kind) \(lastNumber) of owner \(owners[index].number), key \(describe(key))")
+        let replaced = owners[index].work.filter { key != nil && $0.key == key }
+        owners[index].work.removeAll { key != nil && $0.key == key }
+        expected += replaced.flatMap(\.logOfCancel)
+        var work = start(kind, id: lastNumber, key: key, owner: owner)
+        work.key = key
         await work.pause?.begun.pass()
+        for ended in replaced { await ended.hasReturned() }
         owners[index].work.append(work)
     }
 
-    private func start(_ kind: ListedWork.Kind, id: Int, owner: LoggedObject) -> ListedWork {
+    private func describe(_ key: Int?) -> String { key.map { "\($0)" } ?? "none" }
+
+    private func start(_ kind: ListedWork.Kind, id: Int, key: Int?, owner: LoggedObject)
+        -> ListedWork
+    {
         let log = log
         let pause = Pause(id, log)
         switch kind {
@@ -197,13 +216,13 @@ private struct OwnedWorkRun {
             }
             return ListedWork(id, kind, token)
         case .task:
-            let task = Task(owner: owner) { _ = await pause.wait() }
+            let task = Task(owner: owner, key: key) { _ = await pause.wait() }
             return ListedWork(id, kind, pause, task)
         case .throwingTask:
-            let task = Task(owner: owner) { if await !pause.wait() { throw Failure() } }
+            let task = Task(owner: owner, key: key) { if await !pause.wait() { throw Failure() } }
             return ListedWork(id, kind, pause, task)
         case .loop:
-            let task = Pauses(pause: pause).observe(owner: owner) { _, _ in
+            let task = Pauses(pause: pause).observe(owner: owner, key: key) { _, _ in
                 log.add("element of \(id)")
             }
             return ListedWork(id, kind, pause, task)
@@ -245,10 +264,21 @@ private struct OwnedWorkRun {
 
     private mutating func cancelAll(of index: Int) async {
         operations.append("cancel all of owner \(owners[index].number)")
-        let work = owners[index].work
-        owners[index].work = []
+        let work = owners[index].work.filter { $0.kind != .closure }
+        owners[index].work.removeAll { $0.kind != .closure }
         expected += work.flatMap(\.logOfCancel)
         if let owner = owners[index].object.object { OwnerObservers(of: owner).cancel() }
+        for ended in work { await ended.hasReturned() }
+    }
+
+    /// Observers and loops end first, in order of attachment, and then the tasks.
+    private mutating func finishAll(of index: Int) async {
+        operations.append("finish all of owner \(owners[index].number)")
+        let work = owners[index].work.filter { $0.kind != .closure }
+        owners[index].work.removeAll { $0.kind != .closure }
+        let (tasks, others) = (work.filter(\.kind.isTask), work.filter { !$0.kind.isTask })
+        expected += (others + tasks).flatMap(\.logOfCancel)
+        if let owner = owners[index].object.object { await OwnerObservers(of: owner).finish() }
         for ended in work { await ended.hasReturned() }
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Closures that are called at the ends of objects.
-@Suite struct WhenEndedTests {
+@Suite(.ownThread) struct WhenEndedTests {
     private let log = Log<String>()
 
     @Test func `O14 O3 a closure is called once, before the deinit, on the ending thread`() {
@@ -77,15 +77,96 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `O14 O7 the list of an owner audits a closure, and forgets it`() {
+    @Test func `O14 R11 an owner's cancel and finish leave its closures to its end`() async {
         let log = log
         let owner = Holder(LoggedObject("owner", log))
         OwnerLifetime.whenEnded(owner.object!) { log.add("ended") }
         let observers = OwnerObservers(of: owner.object!)
-        #expect(observers.audit().map(\.target) == ["owner's end"])
+        #expect(observers.isEmpty && observers.audit().map(\.target) == ["owner's end"])
         observers.cancel()
-        #expect(observers.isEmpty)
+        #expect(await observers.finish() == .finished)
+        #expect(await observers.cancelAndWait() == .finished)
+        #expect(log.entries == [] && observers.audit().count == 1)
+        owner.release()
+        #expect(log.entries == ["ended", "owner deinit"])
+    }
+
+    @Test func `O14 R11 the finish of a closure's own token forgets the closure`() async {
+        let log = log
+        let owner = Holder(LoggedObject("owner", log))
+        let token = OwnerLifetime.whenEnded(owner.object!) { log.add("ended") }
+        #expect(await token.finish() == .finished)
         owner.release()
         #expect(log.entries == ["owner deinit"])
     }
+
+    // MARK: Actors
+
+    @MainActor private static func addOnMain(to log: Log<String>) {
+        MainActor.assertIsolated()
+        log.add("main")
+    }
+
+    /// A closure, a variable and a method by name, each of the main actor.
+    @MainActor private func endOnMainActor(with owner: LoggedObject) {
+        let log = log
+        OwnerLifetime.whenEnded(owner) { @MainActor in WhenEndedTests.addOnMain(to: log) }
+        let variable: @MainActor () -> Void = { WhenEndedTests.addOnMain(to: log) }
+        OwnerLifetime.whenEnded(owner, variable)
+        OwnerLifetime.whenEnded(owner, MainActorLog(log).add)
+    }
+
+    @MainActor private final class MainActorLog {
+        private let log: Log<String>
+        init(_ log: Log<String>) { self.log = log }
+        func add() { WhenEndedTests.addOnMain(to: log) }
+    }
+
+    @MainActor @Test
+    func `O14 a closure of the main actor runs inside an end on the main actor`() {
+        let owner = Holder(LoggedObject("owner", log))
+        endOnMainActor(with: owner.object!)
+        owner.release()
+        #expect(log.entries == ["main", "main", "main", "owner deinit"])
+    }
+
+    @Test func `O14 a closure of the main actor runs there after an end on another thread`() async {
+        let owner = Holder(LoggedObject("owner", log))
+        await endOnMainActor(with: owner.object!)
+        onThreads({ owner.release() })
+        #expect(await log.hasLogged(4))
+        #expect(log.entries.filter { $0 == "main" }.count == 3)
+    }
+
+    @Test func `O14 a closure of the main actor races with no other code of the main actor`() async
+    {
+        let counter = MainActorCounter()
+        let owners = (1...100).map { _ in Holder(LoggedObject("owner", log)) }
+        for owner in owners {
+            OwnerLifetime.whenEnded(owner.object!) { @MainActor in counter.count += 1 }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for owner in owners { group.addTask { owner.release() } }
+            for _ in owners { group.addTask { await counter.add() } }
+        }
+        #expect(await inTime { while await counter.count < 200 { await Task.yield() } })
+    }
+
+    @MainActor private final class MainActorCounter {
+        var count = 0
+        func add() { count += 1 }
+    }
+
+    @Test func `O14 a closure of another global actor runs on that actor`() async {
+        let log = log
+        let owner = Holder(LoggedObject("owner", log))
+        OwnerLifetime.whenEnded(owner.object!) { @OtherActor in
+            OtherActor.assertIsolated()
+            log.add("ended")
+        }
+        owner.release()
+        #expect(await log.hasLogged(2))
+    }
+
+    @globalActor private actor OtherActor { static let shared = OtherActor() }
 }

@@ -1,6 +1,6 @@
 /// The observers of one owner, in order of attachment: a list through their registrations, so
 /// attaching allocates nothing. Every operation is O(1), except the lists of all tokens and
-/// of all work.
+/// of all work, and the search for a key.
 ///
 /// SAFETY: the shard's lock protects the list; `last` is in the list, which retains its elements.
 @safe struct AttachmentList {
@@ -88,6 +88,11 @@
     /// The registrations of tasks, loops and closures.
     var work: [Unowned<Registration>] {
         registrations.filter { $0.workHook != nil }.map { Unowned($0) }
+    }
+
+    /// The live work with a key. The key of an observer also has an owner, and so differs.
+    func work(with key: ObserverKey) -> OwnedRegistration? {
+        registrations.first { $0.details?.key == key && !$0.hasEnded }
     }
 
     private var registrations: [OwnedRegistration] {

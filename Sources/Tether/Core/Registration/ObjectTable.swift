@@ -55,6 +55,20 @@ final class ObjectTable: Sendable {
         withRecord(of: object) { $0.state.attachments.append(registration, token: token, of: $0) }
     }
 
+    /// Attaches the work of an object in place of its work with an equal key, which the caller
+    /// ends; false if the object is being deinitialised.
+    func attach(
+        _ work: OwnedRegistration, to object: AnyObject, token: any Token,
+        replacing replaced: inout OwnedRegistration?
+    ) -> Bool {
+        withRecord(of: object) { record in
+            if let key = work.details?.key {
+                replaced = record.state.attachments.work(with: key)
+            }
+            record.state.attachments.append(work, token: token, of: record)
+        }
+    }
+
     /// Removes an observer from its owner's list, if the list has the observer. The caller releases
     /// the result.
     func detach(_ registration: OwnedRegistration) -> (any Token)? {

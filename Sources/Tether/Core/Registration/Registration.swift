@@ -438,9 +438,12 @@ internal import Synchronization
         }
     }
 
-    /// Takes no further post, and ends the registration after its pending deliveries (R11).
+    /// Takes no further post, and ends the registration after its pending deliveries (R11). The
+    /// work of an owner has an end of its own.
     final func beginFinishing() {
-        if let mailbox {
+        if let work = workHook {
+            work.beginFinishing(self)
+        } else if let mailbox {
             mailbox.beginFinishing()
         } else {
             endAfterLastDelivery(because: .finished)

@@ -29,6 +29,15 @@ class RegistrationHook: @unchecked Sendable {
     /// of a `WatchedObject`.
     var work: OwnedWork? { nil }
 
+    /// Begins a graceful end of an owner's work (R11).
+    func beginFinishing(_ registration: Registration) { registration.end(because: .finished) }
+
+    /// Whether the work of an owner runs on the main actor.
+    var needsMainActor: Bool { false }
+
+    /// The registration of the loop that takes the deliveries of a sequence, if an owner has one.
+    var reader: Unowned<Registration>? { nil }
+
     /// Called before `ended`, if the owner's end ends the registration.
     func ownerEnds() {}
 

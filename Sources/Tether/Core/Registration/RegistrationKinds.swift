@@ -64,11 +64,11 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     /// Makes a registration in no center, for the end of its future owner, which the hook reports.
     /// The handler is never called; it holds what leak checks look through.
     convenience init(
-        forEndReportedTo hook: RegistrationHook, site: RegistrationSite,
+        forEndReportedTo hook: RegistrationHook, key: ObserverKey? = nil, site: RegistrationSite,
         holding held: @escaping Handler<AnyObject> = { _, _ in }
     ) {
         self.init(
-            center: OwnedRegistration.coreOfWork, details: Details(hooks: [hook]),
+            center: OwnedRegistration.coreOfWork, details: Details(key: key, hooks: [hook]),
             flags: StateBits.outside, site: site, handler: held)
     }
 

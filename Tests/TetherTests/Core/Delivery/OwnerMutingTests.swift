@@ -27,6 +27,24 @@ import Testing
 
     private func unmute(_ owner: AnyObject) { OwnerObservers(of: owner).unmute() }
 
+    @Test func `D9 an owner's observers are muted while a closure runs`() throws {
+        let owner = Owner()
+        observe(owner, "a")
+        observe(owner, "b")
+        let result = OwnerObservers(of: owner).muted(keepingNewest: true) {
+            center.post(.sample, numbers: 1...3)
+            return log.entries
+        }
+        #expect(result == [] && log.entries == ["a3", "b3"])
+        struct Failure: Error {}
+        #expect(throws: Failure.self) {
+            try OwnerObservers(of: owner).muted { throw Failure() }
+        }
+        center.post(.sample, number: 4)
+        #expect(log.entries == ["a3", "b3", "a4", "b4"])
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `D9 all observers of an owner are muted, on all centers, and nobody else's`() {
         let (owner, other, second) = (Owner(), Owner(), ObserverCenter())
         observe(owner, "a")

@@ -29,6 +29,7 @@ final class AsyncHandlerTarget: BlockTarget, @unchecked Sendable {
 
     override var description: String { "task" }
     override var runsTasks: Bool { true }
+    override var isCurrent: Bool { actor === MainActor.shared && MainQueue.isCurrent }
 
     override func schedule(_ block: __owned Block) {
         state.withLock { state in
