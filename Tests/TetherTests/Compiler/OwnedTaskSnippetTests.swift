@@ -33,8 +33,16 @@ import Testing
                 Task(owner: self, name: "load", priority: .low) { [weak self] in await self?.load("") }
                 Task(owner: self) { try await self.loadAll() }
                 Task(owner: self) { [content] in content.count += 1 }
+                Task(owner: self, key: "load") { [weak self] in await self?.load("") }
+                titles.observe(owner: self, key: 1) { sidebar, title in sidebar.show(title) }
                 OwnerLifetime.whenEnded(self) { print("ended") }
+                OwnerLifetime.whenEnded(self) { @MainActor [content] in content.count += 1 }
+                let clear: @MainActor () -> Void = { print("cleared") }
+                OwnerLifetime.whenEnded(self, clear)
+                OwnerLifetime.whenEnded(self, Sidebar.closeAll)
             }
+
+            static func closeAll() {}
         }
 
         actor Index {
@@ -126,30 +134,73 @@ import Testing
             refused.contains("cannot access property 'entries' here in nonisolated initializer"))
     }
 
-    @Test(arguments: ["", "@Sendable "])
-    func `O14 P1 a timer of the main actor's class is sent, if its handler is Sendable`(
-        attribute: String
+    /// A class of the main actor, which ends its timers in a closure.
+    private static func ending(_ closure: String) -> String {
+        """
+        import Foundation
+        import Tether
+
+        @MainActor final class Overlay { func remove() {} }
+
+        @MainActor final class Clock {
+            let stored = DispatchSource.makeTimerSource(queue: .main)
+            var poll: Timer?
+            var ticks = 0
+            let overlay = Overlay()
+
+            init() {
+                let timer = DispatchSource.makeTimerSource(queue: .main)
+                timer.setEventHandler { [weak self] in self?.ticks += 1 }
+                OwnerLifetime.whenEnded(self) { \(closure) }
+            }
+        }
+        """
+    }
+
+    @Test(
+        arguments: [5, 6],
+        [
+            "@MainActor in timer.cancel()", "@MainActor [stored] in stored.cancel()",
+            "@MainActor [stored, poll] in stored.cancel(); poll?.invalidate()",
+            "@MainActor [overlay] in overlay.remove()",
+        ])
+    func `O14 a closure of the main actor captures what belongs there`(
+        mode: Int, closure: String
     ) throws {
+        let text = try Compiler(mode: mode).diagnostics(of: OwnedTaskSnippetTests.ending(closure))
+        #expect(text == "")
+    }
+
+    @Test(arguments: [
+        ("timer.cancel()", "passing closure as a 'sending' parameter risks causing data races"),
+        ("[stored] in stored.cancel()", "passing closure as a 'sending' parameter risks"),
+        ("[overlay] in overlay.remove()", "in a synchronous nonisolated context"),
+    ])
+    func `O14 a closure without a mark captures nothing of the main actor`(
+        closure: String, sentence: String
+    ) throws {
+        let text = try Compiler().diagnostics(of: OwnedTaskSnippetTests.ending(closure))
+        #expect(text.contains(sentence))
+    }
+
+    @Test func `O13 a loop over a sequence that can fail is not to be ignored`() throws {
         let program = """
-            import Foundation
             import Tether
 
-            @MainActor final class Clock {
-                var ticks = 0
-
-                init() {
-                    let timer = DispatchSource.makeTimerSource(queue: .main)
-                    timer.setEventHandler { \(attribute)[weak self] in
-                        MainActor.assumeIsolated { self?.ticks += 1 }
-                    }
-                    OwnerLifetime.whenEnded(self) { timer.cancel() }
-                }
+            func follow(
+                _ lines: AsyncThrowingStream<String, any Error>, _ titles: AsyncStream<String>,
+                _ owner: some AnyObject & Sendable
+            ) {
+                titles.observe(owner: owner) { _, _ in }
+                _ = lines.observe(owner: owner) { _, _ in }
+                lines.observe(owner: owner) { _, _ in }
             }
             """
-        let text = try Compiler().diagnostics(of: program)
-        let sentence = "passing closure as a 'sending' parameter risks causing data races"
-        #expect(text.contains(sentence) == attribute.isEmpty)
-        #expect(text.isEmpty != attribute.isEmpty)
+        let warnings = try Compiler().diagnostics(of: program).split(separator: "\n")
+            .filter { $0.contains("warning:") && !$0.hasPrefix(" ") }
+        #expect(warnings.count == 1)
+        #expect(
+            warnings.first?.contains("Snippet.swift:9:11: warning: result of call to 'observe") == true)
     }
 
     @Test func `O12 self must be written in the operation, and an owner must be an object`() throws
