@@ -200,7 +200,8 @@ import Testing
             .filter { $0.contains("warning:") && !$0.hasPrefix(" ") }
         #expect(warnings.count == 1)
         #expect(
-            warnings.first?.contains("Snippet.swift:9:11: warning: result of call to 'observe") == true)
+            warnings.first?.contains("Snippet.swift:9:11: warning: result of call to 'observe")
+                == true)
     }
 
     @Test func `O12 self must be written in the operation, and an owner must be an object`() throws
