@@ -111,6 +111,17 @@ import Testing
         #expect(log.entries == [1, 2, 3, 4, 5])
     }
 
+    @MainActor @Test func `R11 O13 a center knows of a loop that has not begun yet`() async {
+        let log = log
+        let loop = center.notifications(named: .sample).observe(owner: owner) {
+            @MainActor _, note in log.add(note.number)
+        }
+        center.post(.sample, numbers: 1...5)
+        #expect(block { center.finish() } == .wouldDeadlock)
+        await loop.value
+        #expect(log.entries == [1, 2, 3, 4, 5])
+    }
+
     @Test func `R11 O13 finish stops any other loop between two elements`() async {
         let (log, begun, goOn, owner) = (log, begun, goOn, owner)
         let (numbers, continuation) = AsyncStream<Int>.makeStream()
