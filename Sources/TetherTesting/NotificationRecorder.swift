@@ -50,9 +50,9 @@ public final class NotificationRecorder: @unchecked Sendable {
 
     /// Starts to record the notifications of a name, or of any name if `nil`. Without a sender,
     /// those of any sender are recorded. Audits and reports name the line of the call.
-    public init<Sender: AnyObject>(
+    public init(
         _ center: some NotifyingCenter, _ name: Notification.Name?,
-        from sender: Sender = Omitted.argument,
+        from sender: AnyObject = Omitted.argument,
         on target: DeliveryTarget = .postingThread, fileID: StaticString = #fileID,
         line: UInt = #line
     ) {

@@ -62,7 +62,7 @@ extension Benchmark {
             let handler: @Sendable (DidSave) async -> Void = {
                 if $0.number == 0 { ended.signal() }
             }
-            let token = center.observe(of: model, for: .type(DidSave.self), handler)
+            let token = center.observe(of: model, for: .type(DidSave.self), using: handler)
             let reference = foundation.addObserver(of: model, for: DidSave.self, using: handler)
             return .timed(
                 Subject(count: 5000, keeping: (token, model)) { count in

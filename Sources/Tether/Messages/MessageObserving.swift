@@ -26,18 +26,22 @@ extension NotificationCenter.MessageIdentifier {
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 }
 
-/// Stands for an omitted subject: any subject. An optional subject does not compile, so a `nil`
-/// never widens to any subject (M5).
-@_documentation(visibility: internal)
-public struct AnySubject: Error {
-    /// Throws in the place of an omitted subject.
-    public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
+extension ObserverCenter {
+    /// Stands for an omitted subject: any subject. An optional subject does not compile, so a `nil`
+    /// never widens to any subject (M5).
+    @_documentation(visibility: internal)
+    public struct AnySubject: Error {
+        /// Throws in the place of an omitted subject.
+        public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
+    }
+}
 
+extension SenderFilter {
     /// The filter of a subject; any sender if the subject was omitted.
-    static func filter<Subject>(_ subject: () throws(AnySubject) -> Subject, at site: CallSite)
-        -> SenderFilter
-    {
-        do { return SenderFilter(any: try subject(), at: site) } catch { return .any }
+    fileprivate init<Subject>(
+        _ subject: () throws(ObserverCenter.AnySubject) -> Subject, at site: CallSite
+    ) {
+        do { self.init(any: try subject(), at: site) } catch { self = .any }
     }
 }
 
@@ -73,7 +77,7 @@ extension ObserverCenter {
             try AnySubject.subject(),
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID,
-        line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
+        line: UInt = #line, using handler: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(
             ObservationRequest(
@@ -93,7 +97,7 @@ extension ObserverCenter {
             try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
+        using handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(
             ObservationRequest(
@@ -129,7 +133,7 @@ extension ObserverCenter {
         backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID,
         line: UInt = #line,
-        _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
+        using handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
@@ -150,7 +154,8 @@ extension ObserverCenter {
         for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
+        using handler:
+            @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
@@ -175,7 +180,7 @@ extension ObserverCenter {
         for identifier: Identifier, on target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
+        using handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
             ObservationRequest(
@@ -195,7 +200,7 @@ extension ObserverCenter {
         for identifier: Identifier, owner: Owner, on target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
+        using handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
             ObservationRequest(
@@ -218,7 +223,7 @@ extension ObserverCenter {
         for identifier: Identifier, on target: DeliveryTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Identifier.MessageType) -> Void
+        using handler: @escaping @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
             ObservationRequest(
@@ -237,7 +242,7 @@ extension ObserverCenter {
         for identifier: Identifier, owner: Owner, on target: DeliveryTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
+        using handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let request = ObservationRequest(
             .of(Identifier.MessageType.self), of: subject, on: target, once: once, key: key,
@@ -247,10 +252,43 @@ extension ObserverCenter {
         }
     }
 
+    /// Observes async messages as long as an actor, the owner, lives, with a handler isolated to the
+    /// actor.
+    ///
+    /// ```swift
+    /// center.observe(for: .didEnd, owner: index) {
+    ///     (index: isolated Index, message) in
+    ///     index.generation += 1         // on the actor: no `await`
+    /// }
+    /// ```
+    ///
+    /// *Delivery*: on the actor, as for notifications; see
+    /// ``NotifyingCenter/observe(_:from:owner:once:key:backlog:fileID:line:_:)``.
+    @discardableResult
+    @_disfavoredOverload
+    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: Actor>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        using handler: @escaping @Sendable (isolated Owner, Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        let request = ObservationRequest(
+            .of(Identifier.MessageType.self), of: subject, on: .isolated(to: owner),
+            isIsolated: true, once: once, key: key, backlog: backlog, fileID: fileID, line: line)
+        return observe(request, for: owner) { owner, delivery in
+            // SAFETY: the delivery stays on the calling thread, which has the actor; `ActorTarget`
+            // upholds that.
+            nonisolated(unsafe) let delivery = delivery
+            owner.assumeIsolated { owner in unsafe delivery.pass { handler(owner, $0) } }
+        }
+    }
+
     // MARK: Foundation's calls
 
     /// Adds an observer of main-actor messages, as in Foundation; see
-    /// `observe(of:for:once:key:fileID:line:_:)`.
+    /// `observe(of:for:once:key:fileID:line:using:)`.
     ///
     /// Two things differ from Foundation: the token's release ends the observer, and an optional
     /// subject does not compile.
@@ -260,18 +298,38 @@ extension ObserverCenter {
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(of: try subject(), for: identifier, fileID: fileID, line: line, observer)
+        observe(of: try subject(), for: identifier, fileID: fileID, line: line, using: observer)
     }
 
     /// Adds an observer of async messages, as in Foundation; see
-    /// `observe(of:for:once:key:backlog:fileID:line:_:)`.
+    /// `observe(of:for:once:key:backlog:fileID:line:using:)`.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @Sendable (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(of: try subject(), for: identifier, fileID: fileID, line: line, observer)
+        observe(of: try subject(), for: identifier, fileID: fileID, line: line, using: observer)
+    }
+
+    /// Adds an observer of a type of main-actor messages, as in Foundation.
+    public func addObserver<Message: NotificationCenter.MainActorMessage>(
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject =
+            try AnySubject.subject(),
+        for type: Message.Type, fileID: StaticString = #fileID, line: UInt = #line,
+        using observer: @escaping @MainActor (Message) -> Void
+    ) -> NotificationObserver {
+        observe(of: try subject(), for: .type(type), fileID: fileID, line: line, using: observer)
+    }
+
+    /// Adds an observer of a type of async messages, as in Foundation.
+    public func addObserver<Message: NotificationCenter.AsyncMessage>(
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject =
+            try AnySubject.subject(),
+        for type: Message.Type, fileID: StaticString = #fileID, line: UInt = #line,
+        using observer: @escaping @Sendable (Message) async -> Void
+    ) -> NotificationObserver {
+        observe(of: try subject(), for: .type(type), fileID: fileID, line: line, using: observer)
     }
 
     // MARK: Sequences
@@ -286,10 +344,10 @@ extension ObserverCenter {
     /// A plain notification of the message's name counts if it makes a message
     /// (`BridgedAsyncMessage`). Without a policy, Foundation keeps the newest 10 messages, and
     /// Tether keeps all messages. All else is as for `notifications(named:from:owner:buffering:)`.
-    public func messages<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+    public func messages<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner = Omitted.argument,
+        for identifier: Identifier, owner: AnyObject = Omitted.argument,
         buffering policy: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Identifier.MessageType>
@@ -298,10 +356,23 @@ extension ObserverCenter {
         let site = CallSite(fileID, line)
         return NotificationSequence(
             SequenceSource(
-                self, kind.name, from: AnySubject.filter(subject, at: site), owner: owner, policy,
+                self, kind.name, from: SenderFilter(subject, at: site), owner: owner, policy,
                 at: site,
                 hook: { MessageHook(kind) })
         ) { $0.carriedMessage?.box(of: Identifier.MessageType.self)?.message }
+    }
+
+    /// The async messages of a type posted from now on, as in Foundation.
+    public func messages<Message: NotificationCenter.AsyncMessage>(
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject =
+            try AnySubject.subject(),
+        for type: Message.Type, owner: AnyObject = Omitted.argument,
+        buffering policy: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationSequence<Message> {
+        messages(
+            of: try subject(), for: .type(type), owner: owner, buffering: policy, fileID: fileID,
+            line: line)
     }
 }
 
@@ -311,7 +382,7 @@ extension ObserverCenter {
 extension ObservationRequest {
     /// A request for messages of a kind.
     fileprivate init<Subject>(
-        _ kind: MessageKind, of subject: () throws(AnySubject) -> Subject,
+        _ kind: MessageKind, of subject: () throws(ObserverCenter.AnySubject) -> Subject,
         on target: DeliveryTarget, isIsolated: Bool = false, by hook: AsyncHandlerHook? = nil,
         once: Bool, key: (any Hashable)?, backlog: BufferingPolicy,
         fileID: StaticString, line: UInt, call: StaticString = #function
@@ -320,7 +391,7 @@ extension ObservationRequest {
         var hooks: [RegistrationHook] = [MessageHook(kind)]
         if let hook { hooks.append(hook) }
         self.init(
-            name: kind.name, sender: AnySubject.filter(subject, at: site), target: target,
+            name: kind.name, sender: SenderFilter(subject, at: site), target: target,
             isIsolated: isIsolated, once: once, key: key.map { ObserverKey($0, at: site) },
             backlog: backlog, site: site, hooks: hooks)
     }

@@ -34,10 +34,10 @@ extension NotifyingCenter {
     @available(
         swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
     )
-    public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func connect<Object: AnyObject, Result>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         to method: @escaping @Sendable (Object) -> (Notification) -> Result, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        owner: AnyObject = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -55,10 +55,10 @@ extension NotifyingCenter {
     @available(
         swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
     )
-    public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func connect<Object: AnyObject, Result>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         to method: @escaping @Sendable (Object) -> () -> Result, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        owner: AnyObject = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -76,11 +76,11 @@ extension NotifyingCenter {
     @available(
         swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
     )
-    public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func connect<Object: AnyObject, Result>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         to method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Result,
         of object: Object,
-        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor,
+        owner: AnyObject = Omitted.argument, on target: MainActorTarget = .mainActor,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -99,10 +99,10 @@ extension NotifyingCenter {
     @available(
         swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
     )
-    public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func connect<Object: AnyObject, Result>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         to method: @escaping @Sendable (Object) -> @MainActor () -> Result, of object: Object,
-        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor,
+        owner: AnyObject = Omitted.argument, on target: MainActorTarget = .mainActor,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -142,7 +142,7 @@ extension NotifyingCenter {
 // actor, and reports nothing. Such a method fits the two generic methods below without a
 // conversion, so the compiler prefers both and finds them ambiguous. A method that throws, or takes
 // other parameters, fits only these two. The error names the label of the last parameter, which is
-// the remedy.
+// the remedy. Both are deprecated, so completion lists them last.
 //
 // Keep these methods below the methods that they protect, in the same file. The compiler tries
 // overloads in declaration order, and across files in the order of the build. When the compiler
@@ -150,11 +150,12 @@ extension NotifyingCenter {
 
 @_documentation(visibility: internal)
 extension NotifyingCenter {
+    @available(*, deprecated, message: "call the method in a closure of 'observe'")
     @discardableResult
-    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func connect<Object: AnyObject, Method>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        owner: AnyObject = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -162,134 +163,15 @@ extension NotifyingCenter {
             Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
+    @available(*, deprecated, message: "call the method in a closure of 'observe'")
     @discardableResult
-    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func connect<Object: AnyObject, Method>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        owner: AnyObject = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         callTheMethodInAClosureOfObserveIfItThrowsAwaitsTakesOtherValuesOrHasAnotherActor _: () = ()
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message:
-            "call an actor's method in a closure: 'observe(name, owner: cache) { cache, note in cache.clear() }'"
-    )
-    @discardableResult
-    public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        to method: @escaping @Sendable (isolated Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
-        once: Bool = false,
-        key: (any Hashable)? = nil
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message:
-            "leave out 'from:' to observe any sender, or pass a class instance that is not optional, or 'ValueSender(value)'"
-    )
-    @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Any?,
-        to method: @escaping @Sendable (Object) -> Method,
-        of object: Object, owner: Owner = Omitted.argument,
-        on target: DeliveryTarget = .postingThread,
-        once: Bool = false, key: (any Hashable)? = nil
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message:
-            "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
-    )
-    @discardableResult public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        to method: @MainActor (Notification) -> Void,
-        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread,
-        once: Bool = false,
-        key: (any Hashable)? = nil
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message:
-            "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
-    )
-    @discardableResult public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        to method: @MainActor () -> Void,
-        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread,
-        once: Bool = false,
-        key: (any Hashable)? = nil
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message:
-            "name the class instead of 'Self', and pass an object of the class: 'to: Sidebar.reload, of: sidebar'"
-    )
-    @_disfavoredOverload
-    @discardableResult public func connect<Object: AnyObject, Other, Method>(
-        _ name: Notification.Name?, to method: (Object) -> Method, of object: Other,
-        on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable, message: "'of:' takes an object that is not optional: unwrap it first"
-    )
-    @_disfavoredOverload
-    @discardableResult public func connect<Object: AnyObject, Method>(
-        _ name: Notification.Name?, to method: (Object) -> Method, of object: Object?,
-        on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable, message: "the method is 'to:', as in 'to: Sidebar.reload, of: sidebar'"
-    )
-    @_disfavoredOverload
-    @discardableResult public func connect<Object: AnyObject, Method>(
-        _ name: Notification.Name?, _ method: (Object) -> Method, of object: Object
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message: "write 'connect(name, from: sender, to: Sidebar.reload, of: sidebar)'"
-    )
-    @_disfavoredOverload
-    @discardableResult public func connect<Object: AnyObject, Method>(
-        _ name: Notification.Name?, of object: Object, to method: (Object) -> Method
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message: "write 'connect(name, from: sender, to: Sidebar.reload, of: sidebar)'"
-    )
-    @_disfavoredOverload
-    @discardableResult public func connect<Object: AnyObject, Method>(
-        _ sender: AnyObject, _ name: Notification.Name?, _ object: Object,
-        _ method: (Object) -> Method
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable, message: "the name has no label: 'connect(name, to: method, of: object)'"
-    )
-    @_disfavoredOverload
-    @discardableResult public func connect<Object: AnyObject, Method>(
-        name: Notification.Name?, to method: (Object) -> Method, of object: Object
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(
-        *, unavailable,
-        message:
-            "'connect' takes a method; a closure is observed by 'observe(name, owner: sidebar) { sidebar, note in … }'"
-    )
-    @_disfavoredOverload
-    @discardableResult public func connect<Object: AnyObject>(
-        _ name: Notification.Name?, to closure: (Object, Notification) -> Void, of object: Object
     ) -> NotificationObserver { NotificationObserver() }
 }

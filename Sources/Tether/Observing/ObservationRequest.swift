@@ -36,8 +36,8 @@ struct ObservationRequest {
 
     /// A request from the parameters of an `observe` method.
     @inline(__always)
-    init<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: borrowing Sender,
+    init(
+        _ name: Notification.Name?, from sender: borrowing AnyObject,
         on target: borrowing DeliveryTarget, isIsolated: Bool = false,
         once: Bool, key: borrowing (any Hashable)?, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString, line: UInt, hooks: [RegistrationHook] = [],
@@ -126,8 +126,8 @@ extension NotifyingCenter {
     /// without a key and without a bound. Such an observer needs no `ObservationRequest`, which
     /// would double its cost.
     @inline(__always)
-    func coreOfFastPath<Sender: AnyObject>(
-        from sender: Sender, on target: borrowing DeliveryTarget, key: (any Hashable)?,
+    func coreOfFastPath(
+        from sender: AnyObject, on target: borrowing DeliveryTarget, key: (any Hashable)?,
         backlog: BufferingPolicy
     ) -> CenterCore? {
         guard target.isPostingThread, key == nil, backlog.limit == .max,
@@ -187,7 +187,7 @@ enum SenderFilter {
     }
 
     /// A sender that may be omitted.
-    static func given<Sender: AnyObject>(_ sender: Sender, at site: CallSite) -> SenderFilter {
+    static func given(_ sender: AnyObject, at site: CallSite) -> SenderFilter {
         if Omitted.stands(for: sender) { return .any }
         return SenderFilter(object: sender, at: site)
     }
@@ -281,11 +281,11 @@ package enum ObjectArgument {
 
 /// Stands for an omitted sender or owner. An optional argument does not compile, so a `nil` that
 /// was meant to be an object never widens to "any".
-@_documentation(visibility: internal)
-public final class Omitted: Sendable {
+@usableFromInline
+package final class Omitted: Sendable {
     /// The omitted argument. For `from:` it means any sender. For `owner:` of a registration it
     /// means no owner, and of a removal observers with and without an owner.
-    public static let argument = Omitted()
+    @usableFromInline package static let argument = Omitted()
 
     private init() {}
 

@@ -19,7 +19,7 @@ extension NotifyingCenter {
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, not retained, whose end ends the observer. Any sender if
-    ///     omitted, for which `Omitted.argument` stands.
+    ///     omitted.
     ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside
     ///     the post, if omitted.
     ///   - once: Whether the observer ends after one run.
@@ -30,8 +30,8 @@ extension NotifyingCenter {
     ///   - line: The line of the call.
     ///   - handler: The code to run, released when the observer ends.
     /// - Returns: The token, inactive if `sender` is being deinitialised.
-    public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func observe(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -57,8 +57,8 @@ extension NotifyingCenter {
     /// With `.mainActor`, a post on the main queue calls the handler inline, unless a delivery of
     /// the center waits there; with `.mainActorAsync` the handler always runs in a later turn. All
     /// else is as for ``observe(_:from:on:once:key:backlog:fileID:line:_:)``.
-    public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func observe(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -77,8 +77,8 @@ extension NotifyingCenter {
     ///
     /// See ``observe(_:from:owner:once:key:backlog:fileID:line:_:)`` for the delivery.
     @_disfavoredOverload
-    public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+    public func observe(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Notification) async -> Void
@@ -121,7 +121,7 @@ extension NotifyingCenter {
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, not retained, whose end ends the observer. Any sender if
-    ///     omitted, for which `Omitted.argument` stands.
+    ///     omitted.
     ///   - owner: The object whose end ends the observer, not retained; any class instance.
     ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside
     ///     the post, if omitted.
@@ -136,8 +136,8 @@ extension NotifyingCenter {
     /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being
     ///   deinitialised.
     @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
+    public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
@@ -161,8 +161,8 @@ extension NotifyingCenter {
 
     /// Observes on the main actor as long as an object, the owner, lives.
     @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
+    public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument, owner: Owner,
         on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
@@ -194,8 +194,8 @@ extension NotifyingCenter {
     /// released on the actor.
     @discardableResult
     @_disfavoredOverload
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
+    public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument, owner: Owner,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Notification) async -> Void
@@ -233,8 +233,8 @@ extension NotifyingCenter {
     /// Notifications posted before the release of the last other reference are delivered. With a
     /// target (`on:`), a closure is not isolated and runs on the target.
     @discardableResult
-    public func observe<Owner: Actor, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
+    public func observe<Owner: Actor>(
+        _ name: Notification.Name?, from sender: AnyObject = Omitted.argument, owner: Owner,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Notification) -> Void
@@ -252,46 +252,6 @@ extension NotifyingCenter {
             nonisolated(unsafe) let notification = notification
             owner.assumeIsolated { unsafe handler($0, notification) }
         }
-    }
-
-    // MARK: Async functions that run where they are called
-    //
-    // A module with the upcoming feature `NonisolatedNonsendingByDefault` cannot convert its named
-    // async functions to `@isolated(any)`. A closure fits both types, and the compiler prefers the
-    // forms above for a closure.
-
-    @_documentation(visibility: internal)
-    @_disfavoredOverload
-    public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Notification) async -> Void
-    ) -> NotificationObserver {
-        let called: @Sendable @isolated(any) (Notification) async -> Void = { await handler($0) }
-        return observe(
-            name, from: sender, once: once, key: key, backlog: backlog, fileID: fileID, line: line,
-            called)
-    }
-
-    @_documentation(visibility: internal)
-    @discardableResult
-    @_disfavoredOverload
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
-        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Notification) async -> Void
-    ) -> NotificationObserver {
-        let called: @Sendable @isolated(any) (Owner, Notification) async -> Void = {
-            await handler($0, $1)
-        }
-        return observe(
-            name, from: sender, owner: owner, once: once, key: key, backlog: backlog,
-            fileID: fileID, line: line, called
-        )
     }
 }
 

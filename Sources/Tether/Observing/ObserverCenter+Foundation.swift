@@ -74,15 +74,6 @@ extension ObserverCenter {
             Unmanaged.passUnretained(argument).toOpaque())
         withExtendedLifetime((observer, argument)) {}
     }
-    #else
-    @_documentation(visibility: internal)
-    @available(
-        *, unavailable,
-        message: "there are no selectors here: 'connect(name, to: Sidebar.changed, of: self)'"
-    )
-    public func addObserver<Selector>(
-        _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
-    ) {}
     #endif
 
     /// Removes the observer of a token of the center, and all observers attached to an object,

@@ -83,8 +83,8 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// Observers of any name count, and without a `sender` those of every sender. So do muted
     /// observers, and those that end after their pending deliveries. Complexity: O(1), and no
     /// allocation for an object.
-    public func hasObservers<Sender: AnyObject>(
-        named name: Notification.Name, from sender: Sender = Omitted.argument
+    public func hasObservers(
+        named name: Notification.Name, from sender: AnyObject = Omitted.argument
     ) -> Bool {
         core.hasObservers(of: name, from: SenderKey(given: sender))
     }
@@ -141,22 +141,22 @@ extension NotifyingCenter {
     /// An observer of any name or any sender does not match a given name or sender.
     /// Complexity: O(observers of the owner, on all centers, if one is given; otherwise of the
     /// narrower of sender and name).
-    public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name, from sender: Sender = Omitted.argument,
-        owner: Owner = Omitted.argument
+    public func removeObservers(
+        named name: Notification.Name, from sender: AnyObject = Omitted.argument,
+        owner: AnyObject = Omitted.argument
     ) {
         removeObservers(name, sender, owner)
     }
 
     /// Ends every observer of a sender, with any name.
-    public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
-        from sender: Sender, owner: Owner = Omitted.argument
+    public func removeObservers(
+        from sender: AnyObject, owner: AnyObject = Omitted.argument
     ) {
         removeObservers(nil, sender, owner)
     }
 
     /// Ends every observer of an owner on the center, with any name and sender.
-    public func removeObservers<Owner: AnyObject>(owner: Owner) {
+    public func removeObservers(owner: AnyObject) {
         removeObservers(nil, Omitted.argument, owner)
     }
 

@@ -76,21 +76,6 @@ extension AsyncSequence where Self: Sendable {
             owner: owner, key: key, priority: priority, fileID: fileID, line: line,
             onItsOwner(handler))
     }
-
-    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
-    // Observe.swift.
-    @_documentation(visibility: internal)
-    @_disfavoredOverload
-    public func observe<Owner: AnyObject>(
-        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
-    ) -> Task<Void, any Error> {
-        observe(
-            owner: owner, key: key, priority: priority, fileID: fileID, line: line,
-            whereCalled(handler))
-    }
 }
 
 extension AsyncSequence where Self: Sendable, Failure == Never {
@@ -127,22 +112,6 @@ extension AsyncSequence where Self: Sendable, Failure == Never {
             owner: owner, key: key, priority: priority, fileID: fileID, line: line,
             onItsOwner(handler))
     }
-
-    // For a named async function of a module with `NonisolatedNonsendingByDefault`: see
-    // Observe.swift.
-    @_documentation(visibility: internal)
-    @discardableResult
-    @_disfavoredOverload
-    public func observe<Owner: AnyObject>(
-        owner: Owner, key: (any Hashable)? = nil, priority: TaskPriority? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
-    ) -> Task<Void, Never> {
-        observe(
-            owner: owner, key: key, priority: priority, fileID: fileID, line: line,
-            whereCalled(handler))
-    }
 }
 
 // MARK: Handlers of other forms
@@ -162,17 +131,6 @@ private func callUnlessCancelled<Owner: Actor, Element: Sendable>(
     on owner: isolated Owner, _ element: Element, _ handler: (isolated Owner, Element) -> Void
 ) {
     if !Task.isCancelled { handler(owner, element) }
-}
-
-/// An async function that runs where it is called.
-private func whereCalled<Owner: AnyObject, Element>(
-    _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Element) async -> Void
-) -> LoopHandler<Owner, Element> {
-    { owner, element in
-        // SAFETY: the handler runs where this closure runs.
-        nonisolated(unsafe) let (owner, element) = (owner, element)
-        unsafe await handler(owner, element)
-    }
 }
 
 // MARK: The loop

@@ -250,7 +250,7 @@ public final class PostingQueue: Sendable {
 
     /// Posts all waiting notifications, in order, on the calling thread, in every mode.
     /// Notifications that handlers enqueue meanwhile wait for a later turn.
-    public func flush() { post([.asap, .whenIdle]) { _ in true } }
+    public func flush() { postWaiting([.asap, .whenIdle]) { _ in true } }
 
     /// Drops waiting and later notifications, counted in the center's audit. Called when the thread
     /// exits.
@@ -267,7 +267,7 @@ public final class PostingQueue: Sendable {
 
     /// Posts the notifications that were enqueued before the call, in order, as far as the mode is
     /// open.
-    private func post(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
+    private func postWaiting(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
         var due: [PostingBacklog.Number] = []
         change { state in
             due = state.backlog.due(styles, isOpen: isOpen)
@@ -302,7 +302,8 @@ public final class PostingQueue: Sendable {
         let activities = RunLoopHold.beforeTimers | RunLoopHold.beforeWaiting | RunLoopHold.exit
         state.hold = RunLoopHold(loop, in: modes, observing: activities) { [self] in
             guard let isOpen = openModes() else { return }
-            post($0 == RunLoopHold.beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
+            postWaiting(
+                $0 == RunLoopHold.beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
             // What the handlers have enqueued. The main thread may never run a loop again.
             if $0 == RunLoopHold.exit, thread == nil { schedule(on: .main) }
         }
@@ -387,38 +388,11 @@ public final class PostingQueue: Sendable {
 
     private func postOnQueue(_ styles: [PostingStyle]) {
         if case .loop(let loop, _) = clock, CFRunLoopCopyCurrentMode(loop) != nil { return }
-        post(styles, isOpen: isOpenOnQueue)
+        postWaiting(styles, isOpen: isOpenOnQueue)
     }
 
     /// The main queue stands for the main thread's run loop in the default mode.
     private func isOpenOnQueue(_ modes: Set<RunLoop.Mode>) -> Bool {
         if case .queue = clock { true } else { modes.contains(.default) || modes.contains(.common) }
-    }
-}
-
-// MARK: Calls that do not compile, with the call to write
-
-@_documentation(visibility: internal)
-extension PostingQueue {
-    @available(
-        *, unavailable,
-        message: "enqueue a notification: 'enqueue(Notification(name: name), postingStyle: .asap)'"
-    )
-    public func post(
-        name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]? = nil
-    ) {}
-
-    @available(
-        *, unavailable,
-        message: "enqueue a notification: 'enqueue(Notification(name: name), postingStyle: .asap)'"
-    )
-    public func post(_ notification: Notification) {}
-
-    @available(*, unavailable, renamed: "init(notificationCenter:)")
-    public convenience init(center: ObserverCenter) { fatalError("unavailable") }
-
-    @available(*, unavailable, renamed: "init(notificationCenter:queue:)")
-    public convenience init(center: ObserverCenter, queue: DispatchQueue) {
-        fatalError("unavailable")
     }
 }

@@ -95,9 +95,9 @@ extension NotifyingCenter {
     ///     program.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    public func notifications<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name?, from sender: Sender = Omitted.argument,
-        owner: Owner = Omitted.argument,
+    public func notifications(
+        named name: Notification.Name?, from sender: AnyObject = Omitted.argument,
+        owner: AnyObject = Omitted.argument,
         buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> NotificationSequence<Notification> {
@@ -126,9 +126,9 @@ extension NotifyingCenter {
     /// `notifications(named:from:owner:buffering:fileID:line:)`. A value of `nil` leaves the
     /// notification out, and so does a value that is an object being deinitialised. A capture of
     /// the closure is released when the sequence and its iterators have ended.
-    public func notifications<Value: Sendable, Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name?, from sender: Sender = Omitted.argument,
-        owner: Owner = Omitted.argument,
+    public func notifications<Value: Sendable>(
+        named name: Notification.Name?, from sender: AnyObject = Omitted.argument,
+        owner: AnyObject = Omitted.argument,
         buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID,
         line: UInt = #line, making makeValue: @escaping @Sendable (Notification) -> Value?
     ) -> NotificationSequence<Value> {
@@ -239,40 +239,3 @@ final class SequenceSource: Sendable {
 extension NotificationSequence: CenterSequence {
     func noteFirstObservation(for loop: LoopProgress) { source.noteFirstObservation(for: loop) }
 }
-
-// MARK: Calls that do not compile, with the call to write
-
-@_documentation(visibility: internal)
-extension NotifyingCenter {
-    @available(*, unavailable, renamed: "notifications(named:from:owner:buffering:)")
-    public func notifications<Sender: AnyObject, Owner: AnyObject>(
-        of name: Notification.Name?, from sender: Sender = Omitted.argument,
-        owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded
-    ) -> NotificationSequence<Notification> { fatalError("unavailable") }
-
-    @available(*, unavailable, message: "a bound is 'buffering: .newest(10)'")
-    public func notifications<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name?, from sender: Sender = Omitted.argument,
-        owner: Owner = Omitted.argument, bufferSize: Int
-    ) -> NotificationSequence<Notification> { fatalError("unavailable") }
-}
-
-@_documentation(visibility: internal)
-@available(*, unavailable, message: "the sender is 'from:', before 'owner:'; leave it out for any")
-extension NotifyingCenter {
-    @_disfavoredOverload
-    public func notifications(
-        named name: Notification.Name?, object sender: Any?,
-        buffering policy: BufferingPolicy = .unbounded
-    ) -> NotificationSequence<Notification> { preconditionFailure() }
-
-    @_disfavoredOverload
-    public func notifications<Owner>(
-        named name: Notification.Name?, object sender: Any?, owner: Owner,
-        buffering policy: BufferingPolicy = .unbounded
-    ) -> NotificationSequence<Notification> { preconditionFailure() }
-}
-
-@_documentation(visibility: internal)
-@available(*, unavailable, renamed: "NotificationSequence")
-public typealias ObservationSequence = NotificationSequence

@@ -40,11 +40,11 @@ import Testing
             _ = center.observe(nil) { _ in await save() }
             _ = center.observe(nil) { @MainActor note in await window.changed(note) }
             _ = center.observe(nil, once: true, key: 1) { @Kitchen _ in await save() }
-            _ = small.observe(nil, saveAnywhere)
+            _ = small.observe(nil) { await saveAnywhere($0) }
             center.observe(nil, owner: window) { window, _ in await window.closed() }
             center.observe(nil, owner: window) { @MainActor window, note in await window.changed(note) }
             center.observe(nil, owner: index) { index, _ in await index.closed() }
-            small.observe(nil, from: index, owner: window, keepAnywhere)
+            small.observe(nil, from: index, owner: window) { await keepAnywhere($0, $1) }
             _ = center.observe(for: .didMove) { _ in await save() }
             _ = center.observe(of: window, for: .didMove) { await movedAnywhere($0) }
             center.observe(for: .didMove, owner: window) { @MainActor window, _ in
@@ -69,14 +69,24 @@ import Testing
         }
         """
 
+    /// With `NonisolatedNonsendingByDefault`, these functions are called in closures.
+    private static let functionsOfNoActor = """
+
+        nonisolated func useOthers(_ small: some NotifyingCenter, _ window: Window, _ index: Index) {
+            _ = small.observe(nil, saveAnywhere)
+            small.observe(nil, from: index, owner: window, keepAnywhere)
+        }
+        """
+
     @Test(
         arguments: [5, 6], [[], ["-enable-upcoming-feature", "NonisolatedNonsendingByDefault"]])
     func `P3 O9 async handlers of any isolation compile, as closures and as functions`(
         mode: Int, options: [String]
     ) throws {
-        let functions = mode == 6 ? AsyncHandlerSnippetTests.functionsOfTheMainActor : ""
-        let text = try Compiler(mode: mode, options: options).diagnostics(
-            of: AsyncHandlerSnippetTests.program + functions)
+        var program = AsyncHandlerSnippetTests.program
+        if mode == 6 { program += AsyncHandlerSnippetTests.functionsOfTheMainActor }
+        if options.isEmpty { program += AsyncHandlerSnippetTests.functionsOfNoActor }
+        let text = try Compiler(mode: mode, options: options).diagnostics(of: program)
         #expect(text == "")
     }
 }

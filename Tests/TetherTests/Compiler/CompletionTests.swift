@@ -3,34 +3,36 @@
 import Foundation
 import Testing
 
-/// The size of the public interface in code completion.
+/// What an editor shows behind a center, in the editor's order.
 @Suite struct CompletionTests {
-    @Test func `a center completes to at most 45 entries`() throws {
-        let graph = try Compiler().symbolGraph()
-        var titles: [String: String] = [:]
-        var declarations: [String: String] = [:]
-        for symbol in try #require(graph["symbols"] as? [[String: Any]]) {
-            let identifier = try #require(
-                (symbol["identifier"] as? [String: Any])?["precise"] as? String)
-            titles[identifier] = (symbol["names"] as? [String: Any])?["title"] as? String
-            let kind = (symbol["kind"] as? [String: Any])?["identifier"] as? String
-            let availability = symbol["availability"] as? [[String: Any]] ?? []
-            guard kind == "swift.method" || kind == "swift.property",
-                !availability.contains(where: {
-                    $0["isUnconditionallyUnavailable"] as? Bool == true
-                })
-            else { continue }
-            let fragments = symbol["declarationFragments"] as? [[String: Any]] ?? []
-            declarations[identifier] = fragments.compactMap { $0["spelling"] as? String }.joined()
-        }
-        // A member of the protocol's extension may stand under both types.
-        let types = Set(["ObserverCenter", "NotifyingCenter"])
-        let relationships = try #require(graph["relationships"] as? [[String: Any]]).filter {
-            $0["kind"] as? String == "memberOf"
-                && types.contains(titles[$0["target"] as? String ?? ""] ?? "")
-        }
-        let entries = Set(relationships.compactMap { declarations[$0["source"] as? String ?? ""] })
-        #expect(entries.count > 30 && entries.count <= 45, "\(entries.count): \(entries.sorted())")
+    private func entries(behind receiver: String) throws -> [String] {
+        let source = """
+            import Foundation
+            import Tether
+
+            func use(_ center: ObserverCenter, _ token: NotificationObserver) {
+                \(receiver).
+            """
+        return try LanguageServer.completion(of: source, compiler: Compiler()).map(\.description)
+    }
+
+    /// Most functions have two entries: without the arguments that may be left out, and with them.
+    @Test func `a center completes to few entries, and to the traps of connect last`() throws {
+        let entries = try entries(behind: "center")
+        #expect(entries.contains { $0.hasPrefix("observe(name: Notification.Name?, owner: ") })
+        let traps = entries.suffix(4)
+        #expect(traps.allSatisfy { $0.hasPrefix("connect(") && $0.contains("-> Method") })
+        let others = entries.dropLast(4)
+        #expect(!others.contains { $0.contains("callTheMethod") || $0.contains("nonsending") })
+        #expect(others.count > 40 && others.count <= 87, "\(others.count): \(others)")
+    }
+
+    @Test func `a token completes to its own members, and to no call that does not compile`()
+        throws
+    {
+        let entries = try entries(behind: "token")
+        #expect(entries.contains("cancel()"))
+        #expect(!entries.contains { $0.hasPrefix("stop") })
     }
 }
 

@@ -189,7 +189,7 @@ import Testing
             ),
             (
                 "center.connect(name, to: Stove.changed, of: stove, on: .mainActor)",
-                "callTheMethodInAClosureOfObserve"
+                "cannot convert function actor-isolated to 'Kitchen'"
             ),
             (
                 "center.observe(name, owner: stove, on: .mainActor) { stove, _ in stove.closed() }",

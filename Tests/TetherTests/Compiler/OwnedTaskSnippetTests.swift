@@ -70,7 +70,7 @@ import Testing
             titles.observe(owner: library) { library, title in library.saved(title) }
             titles.observe(owner: sidebar) { @MainActor sidebar, title in sidebar.show(title) }
             titles.observe(owner: library) { @Kitchen library, title in library.saved(title) }
-            titles.observe(owner: library, keep)
+            titles.observe(owner: library) { await keep($0, $1) }
             titles.map { $0.count }.observe(owner: library) { library, count in print(count) }
             center.notifications(named: nil).observe(owner: library) { library, note in
                 print(note.name.rawValue)
@@ -223,7 +223,7 @@ import Testing
             text.contains("Snippet.swift:6:35: error: call to method 'load' in closure requires"))
         #expect(
             text.contains("Snippet.swift:7:41: error: call to method 'start' in closure requires"))
-        #expect(text.contains("an owner is a class instance or an actor, and not optional"))
+        #expect(text.contains("requires that 'Int' conform to 'AnyObject'"))
     }
 }
 

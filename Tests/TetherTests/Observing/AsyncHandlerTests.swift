@@ -85,10 +85,7 @@ import Testing
         withExtendedLifetime(reader) {}
     }
 
-    @Test
-    func `P4 an async function that runs where it is called handles a post, also with an owner`()
-        async
-    {
+    @Test func `P4 a closure calls an async function that runs where it is called`() async {
         let (reader, log) = (Reader(log), log)
         let alone: nonisolated(nonsending) @Sendable (Notification) async -> Void = {
             log.add("alone \($0.number)")
@@ -96,8 +93,8 @@ import Testing
         let owned: nonisolated(nonsending) @Sendable (Reader, Notification) async -> Void = {
             await $0.read($1.number)
         }
-        let token = center.observe(.sample, alone)
-        center.observe(.other, owner: reader, owned)
+        let token = center.observe(.sample) { await alone($0) }
+        center.observe(.other, owner: reader) { await owned($0, $1) }
         center.post(.sample, number: 1)
         #expect(await logged(1, in: log) == ["alone 1"])
         center.post(.other, number: 2)

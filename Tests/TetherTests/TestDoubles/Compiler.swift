@@ -71,36 +71,31 @@ struct Compiler {
                 + (isMain ? [] : ["-parse-as-library"]) + options)
     }
 
-    /// The symbol graph of Tether's public interface, as a JSON object.
-    func symbolGraph() throws -> [String: Any] {
-        let folder = FileManager.default.temporaryDirectory.appending(
-            path: "Tether-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let tool = executable.deletingLastPathComponent().appending(
-            path: "swift-symbolgraph-extract")
-        #if arch(x86_64)
-        let target = "x86_64-unknown-linux-gnu"
-        #else
-        let target = "aarch64-unknown-linux-gnu"
-        #endif
-        _ = try run(
-            tool, ["-module-name", "Tether", "-target", target, "-output-dir", folder.path])
-        let graph = try Data(contentsOf: folder.appending(path: "Tether.symbols.json"))
-        return try JSONSerialization.jsonObject(with: graph) as? [String: Any] ?? [:]
+    /// A tool of the compiler's toolchain.
+    func tool(_ name: String) -> URL {
+        executable.deletingLastPathComponent().appending(path: name)
+    }
+
+    /// The command that compiles a file with `import Tether`.
+    func command(for file: URL) -> [String] {
+        [executable.path] + modules + options + ["-parse-as-library", file.path]
+    }
+
+    /// The options with the paths of the build's modules.
+    private var modules: [String] {
+        [
+            "-I", products.appending(path: "Modules").path,
+            "-Xcc",
+            "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
+            "-module-cache-path", products.appending(path: "ModuleCache").path,
+        ]
     }
 
     /// Runs a tool with the paths of the build's modules. Returns the tool's output.
     private func run(_ tool: URL, _ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = tool
-        process.arguments =
-            [
-                "-I", products.appending(path: "Modules").path,
-                "-Xcc",
-                "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
-                "-module-cache-path", products.appending(path: "ModuleCache").path,
-            ] + arguments
+        process.arguments = modules + arguments
         let output = Pipe()
         process.standardError = output
         process.standardOutput = output
