@@ -24,6 +24,12 @@ public_interface() {
     fi
 }
 
+# The work of the compiler for users' calls.
+type_checking() {
+    debug_build
+    Tests/Benchmarks/type-checking $build/debug
+}
+
 documentation() {
     local folder=$PWD/$build/documentation archives=() dependencies=() module archive options
     debug_build
