@@ -6,11 +6,16 @@ extension Notification {
     /// The notification without objects that are being deinitialised.
     package var withoutEndingObject: Notification { scrubbed ?? self }
 
+    /// Whether the object, or a value of `userInfo`, is being deinitialised.
+    @inline(__always)
+    var hasEnding: Bool {
+        hasEndingObject || userInfo?.values.contains(where: Notification.isEnding) == true
+    }
+
     /// The notification without objects that are being deinitialised; `nil` if there are none.
     @inline(__always)
     var scrubbed: Notification? {
-        guard hasEndingObject || userInfo?.values.contains(where: Notification.isEnding) == true
-        else { return nil }
+        guard hasEnding else { return nil }
         return Notification(
             name: name, object: hasEndingObject ? nil : object,
             userInfo: userInfo?.filter { !Notification.isEnding($0.value) })

@@ -70,6 +70,8 @@ extension Mailbox {
     ) -> Bool {
         state.withLock { state in
             if state.hasEnded { return true }
+            // The rare part is not made for an observer that was never muted.
+            guard state.hasExtras else { return muter == .owner }
             switch state.extras.muting.end(by: muter) {
             case .refused:
                 // The owner has not muted an observer that was attached later.

@@ -204,15 +204,18 @@ extension Mailbox {
             if case .live = lifetime { true } else { false }
         }
 
-        /// Whether a post on any thread appends a delivery, and drops none.
+        /// Whether a post on some thread calls the handler.
         @inline(__always)
-        var onlyAppends: Bool {
-            guard !isMuted, case .never = inlineRule else { return false }
-            return !madeQueue.isMade || madeQueue.value.bound.limit == .max
+        var mayBeInline: Bool {
+            if case .never = inlineRule { false } else { true }
         }
 
+        /// Whether a post displaces no other notification.
         @inline(__always)
-        var dropsMutedPosts: Bool { isMuted && !extras.muting.keepsNewest }
+        var decidesAtOnce: Bool {
+            if hasExtras, extras.muting.keepsNewest { return false }
+            return !madeQueue.isMade || madeQueue.value.bound.limit == .max
+        }
 
         /// Whether the observer, which finishes, ends with the return of an async call. Until then
         /// `cancel()` reaches the call (P4, R11).

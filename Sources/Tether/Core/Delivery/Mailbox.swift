@@ -175,39 +175,53 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes the notification of a post that asks no other observer: the short way, where a post
-    /// appends a delivery, or drops it because of a muting. Returns false, without a change, if the
-    /// post has more to decide or to report.
+    /// What becomes of a post that asks no other observer.
+    enum Reception {
+        /// The notification is appended or dropped.
+        case taken
+        /// The post calls the handler.
+        case call
+        /// Nothing was done: there is more to decide or to report.
+        case undecided
+    }
+
+    /// Takes the notification of a post that asks no other observer: the short way, for an observer
+    /// without a hook, a bound or a notification to keep.
     func takeAlone(
         _ notification: Notification, _ stored: StoredNotification?,
         for address: RegistrationAddress
-    ) -> Bool {
-        if Events.areTraced { return false }
-        if stored == nil, notification.scrubbed != nil { return false }
-        var isTaken = false
+    ) -> Reception {
+        if Events.areTraced { return .undecided }
+        if stored == nil, notification.hasEnding { return .undecided }
         var block: (target: BlockTarget, number: UInt64)?
-        state.withLock { state in
-            guard state.takesPosts else { return }
-            if state.dropsMutedPosts {
-                isTaken = true
-                return countDrop(of: notification, because: .muted, in: &state)
+        let reception = state.withLock { state -> Reception in
+            guard state.takesPosts else { return .taken }
+            guard state.decidesAtOnce else { return .undecided }
+            if state.isMuted {
+                countDrop(of: notification, because: .muted, in: &state)
+                return .taken
             }
-            guard state.onlyAppends, let target = state.destination.target else { return }
-            isTaken = true
+            if state.mayBeInline {
+                var overtaking = Overtaking()
+                if isInline(state, &overtaking) { return .call }
+            }
             let delivery = Delivery(
                 stored: stored ?? StoredNotification(notification), postNumber: PostNumber.next(),
                 waitsSince: nil)
             // Without a bound nothing is dropped.
-            guard let number = state.queue.append(delivery).block else { return }
+            let number = state.queue.append(delivery).block
+            state.publishWaitingCount()
+            guard let number, let target = state.destination.target else { return .taken }
             state.waitingBlocks += 1
             block = (target, number)
+            return .taken
         }
         if let block {
             // A user's scheduler may wait for the end of the observer.
             ThreadRecord.clearHazardPointer(after: address)
             block.target.schedule(Block(Block.Entry(self, block.number), []))
         }
-        return isTaken
+        return reception
     }
 
     /// Whether a post, or an unmuting, on the calling thread calls the handler (D1, D3).

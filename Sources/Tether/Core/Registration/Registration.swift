@@ -273,10 +273,16 @@ internal import Synchronization
         let state = state.load(ordering: .acquiring)
         guard state & StateBits.routed != 0 else { return receiveInAnyState(posted) }
         if state & (StateBits.once | StateBits.preparing | StateBits.ended) == 0,
-            let mailbox = unsafe unretainedMailbox,
-            unsafe mailbox._withUnsafeGuaranteedRef({ $0.takeAlone(posted, stored, for: address) })
+            let mailbox = unsafe unretainedMailbox
         {
-            return
+            let reception = unsafe mailbox._withUnsafeGuaranteedRef {
+                $0.takeAlone(posted, stored, for: address)
+            }
+            switch reception {
+            case .taken: return
+            case .call: return receiveInAnyState(posted)
+            case .undecided: break
+            }
         }
         var waiting = WaitingForm(stored)
         var post = Post()
