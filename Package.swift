@@ -100,3 +100,11 @@ where !["COwnerLifetime", "CProcessMemory", "CAllocations", "CTestLimits"].conta
 // The checker has one thread.
 package.targets.first { $0.name == "Litmus" }?.swiftSettings?.append(
     .defaultIsolation(MainActor.self))
+
+// A package that depends on Tether sees the libraries alone: SwiftPM and Xcode keep dependencies in
+// a folder of this name.
+if Context.packageDirectory.contains("/checkouts/") {
+    package.targets.removeAll {
+        $0.type == .executable || $0.path?.hasPrefix("Examples/") == true
+    }
+}
