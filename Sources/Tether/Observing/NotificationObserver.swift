@@ -37,6 +37,12 @@ internal import Synchronization
     /// The registration, retained, unless it has ended.
     var live: Registration? { reference?.live }
 
+    /// The registration of an observer. Nothing for an owner's task or loop, which no post reaches.
+    var liveObserver: Registration? {
+        guard let registration = live, registration.workHook == nil else { return nil }
+        return registration
+    }
+
     // MARK: Ending
 
     /// Whether the observer is registered. False after `cancel()`, after the end of the owner, the
@@ -128,7 +134,7 @@ internal import Synchronization
     /// An ended observer's target is `.postingThread`.
     ///
     /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, the
-    /// observer of an async sequence, and the token of an owner's task, loop or closure. Setting a
+    /// observer of an async sequence, and the token of an owner's task or loop. Setting a
     /// fixed target stops the program with a sentence.
     public var target: DeliveryTarget {
         get { live?.mailbox?.target ?? .postingThread }
@@ -138,7 +144,7 @@ internal import Synchronization
             guard !registration.isTargetFixed else {
                 fatalError(
                     "NotificationObserver.target: the target of the observer registered at \(site.file):\(site.line) is fixed, "
-                        + "because its handler is async, isolated to an actor, or feeds a sequence, or it is an owner's task, loop or closure; register a synchronous handler with on:."
+                        + "because its handler is async, isolated to an actor, or feeds a sequence, or it is an owner's task or loop; register a synchronous handler with on:."
                 )
             }
             Registration.redirect([registration], to: newValue)
@@ -156,7 +162,7 @@ internal import Synchronization
     /// pending deliveries are dropped.
     public var backlog: BufferingPolicy {
         get { live?.mailbox?.backlog ?? .unbounded }
-        set { live?.makeMailboxIfNeeded().setBacklog(newValue) }
+        set { liveObserver?.makeMailboxIfNeeded().setBacklog(newValue) }
     }
 
     /// How many deliveries the observer has dropped so far: by the backlog, by muting, with the
@@ -184,12 +190,14 @@ internal import Synchronization
     /// is pending until then, and retains its object. If mutings overlap, keeping begins with the
     /// first `keepingNewest`.
     ///
+    /// An owner's task or loop is not muted: it has no posts.
+    ///
     /// *Delivery*: notifications posted before the muting are delivered also while muted. A post
     /// under way, such as the one whose handler mutes, may still call the handler. A dropped or
     /// displaced notification does not use up a `once` observer. Muting works on every target, and
     /// survives a switch. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
-        live?.makeMailboxIfNeeded().mute(by: .token, keepingNewest: keepingNewest)
+        liveObserver?.makeMailboxIfNeeded().mute(by: .token, keepingNewest: keepingNewest)
     }
 
     /// Mutes the observer while a closure runs.
@@ -214,7 +222,7 @@ internal import Synchronization
     /// `mute(keepingNewest:)` stops the program with a sentence, unless the observer has ended.
     /// Complexity: O(1), plus the handler's time.
     public func unmute() {
-        guard let registration = live else { return }
+        guard let registration = liveObserver else { return }
         guard Mailbox.unmute([registration.makeMailboxIfNeeded()], by: .token) else {
             let site = registration.site
             fatalError(

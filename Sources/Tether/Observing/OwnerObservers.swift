@@ -117,7 +117,8 @@ public struct OwnerObservers: Sequence, Sendable {
     /// `NotificationObserver.mute(keepingNewest:)`.
     public func mute(keepingNewest: Bool = false) {
         for observer in attached {
-            observer.live?.makeMailboxIfNeeded().mute(by: .owner, keepingNewest: keepingNewest)
+            observer.liveObserver?.makeMailboxIfNeeded()
+                .mute(by: .owner, keepingNewest: keepingNewest)
         }
     }
 

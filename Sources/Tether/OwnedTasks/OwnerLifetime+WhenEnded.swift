@@ -34,13 +34,12 @@ extension OwnerLifetime {
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - action: The closure, released after its call.
-    /// - Returns: A token, which need not be kept. `cancel()` forgets the closure, and releases it
-    ///   at once. Neither `cancel()` nor `cancelAndWait()` waits for a closure that has begun.
+    /// - Returns: A token that can forget the closure.
     @discardableResult
-    public static func whenEnded<Object: AnyObject>(
-        _ object: Object, fileID: StaticString = #fileID, line: UInt = #line,
+    public static func whenEnded(
+        _ object: AnyObject, fileID: StaticString = #fileID, line: UInt = #line,
         _ action: sending @escaping @isolated(any) () -> Void
-    ) -> NotificationObserver {
+    ) -> EndToken {
         // SAFETY: the caller has given the closure away; it is called once, by one thread. Leak
         // checks read it.
         nonisolated(unsafe) let action = action
@@ -54,7 +53,20 @@ extension OwnerLifetime {
             hook.ownerEnds()
             registration.end()
         }
-        return token
+        return EndToken(observer: token)
+    }
+
+    /// A closure that is to be called at an object's end; see ``whenEnded(_:fileID:line:_:)``.
+    ///
+    /// The token need not be kept, and its release changes nothing. Any thread.
+    public struct EndToken: Sendable {
+        let observer: NotificationObserver
+
+        /// Whether the closure is still to be called.
+        public var isActive: Bool { observer.isActive }
+
+        /// Forgets the closure, and releases it at once. A closure that has begun goes on.
+        public func cancel() { observer.cancel() }
     }
 }
 

@@ -49,8 +49,8 @@ extension Task where Failure == Never {
     ///   - line: The line of the call.
     ///   - operation: The code to run.
     @discardableResult
-    public init<Owner: AnyObject>(
-        owner: Owner, key: (any Hashable)? = nil, name: String? = nil,
+    public init(
+        owner: AnyObject, key: (any Hashable)? = nil, name: String? = nil,
         priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async -> Success
@@ -77,8 +77,8 @@ extension Task where Failure == any Error {
     ///
     /// See `init(owner:key:name:priority:fileID:line:operation:)` of a task that does not throw.
     @discardableResult
-    public init<Owner: AnyObject>(
-        owner: Owner, key: (any Hashable)? = nil, name: String? = nil,
+    public init(
+        owner: AnyObject, key: (any Hashable)? = nil, name: String? = nil,
         priority: TaskPriority? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success

@@ -111,7 +111,7 @@ import Tether
     private static let registered =
         "NotificationObserver.target: the target of the observer registered at TetherTests/"
     private static let stays =
-        "or feeds a sequence, or it is an owner's task, loop or closure; register a synchronous handler with on:."
+        "or feeds a sequence, or it is an owner's task or loop; register a synchronous handler with on:."
 
     private static let flowControl = [
         Misuse("a buffer of 0", "newest(_:): a buffer of 0 keeps nothing", noSize) {
@@ -164,11 +164,11 @@ import Tether
             for observer in OwnerObservers(of: owner) { observer.target = .main }
             withExtendedLifetime((center, owner, notifications)) {}
         },
-        Misuse("the target of an owner's closure", registered, stays) {
+        Misuse("the target of an owner's task", registered, stays) {
             let owner = Owner()
-            let token = OwnerLifetime.whenEnded(owner) {}
-            token.target = .main
-            withExtendedLifetime(owner) {}
+            let task = Task(owner: owner) { try? await Task.sleep(for: .seconds(60)) }
+            for observer in OwnerObservers(of: owner) { observer.target = .main }
+            withExtendedLifetime((owner, task)) {}
         },
     ]
 

@@ -214,7 +214,7 @@ private struct OwnedWorkRun {
                 capture.touch()
                 log.add("called \(id)")
             }
-            return ListedWork(id, kind, token)
+            return ListedWork(id, kind, token.observer)
         case .task:
             let task = Task(owner: owner, key: key) { _ = await pause.wait() }
             return ListedWork(id, kind, pause, task)

@@ -91,13 +91,24 @@ import Testing
         #expect(log.entries == ["ended", "owner deinit"])
     }
 
-    @Test func `O14 R11 the finish of a closure's own token forgets the closure`() async {
+    @Test func `O14 D9 a muting of an owner leaves its loops and closures alone`() async {
         let log = log
         let owner = Holder(LoggedObject("owner", log))
-        let token = OwnerLifetime.whenEnded(owner.object!) { log.add("ended") }
-        #expect(await token.finish() == .finished)
+        let numbers = AsyncStream<Int>.makeStream()
+        numbers.stream.observe(owner: owner.object!) { _, number in log.add("\(number)") }
+        OwnerLifetime.whenEnded(owner.object!) { log.add("ended") }
+        let observers = OwnerObservers(of: owner.object!)
+        observers.mute(keepingNewest: true)
+        for observer in observers {
+            observer.mute()
+            #expect(!observer.isMuted)
+            observer.unmute()
+        }
+        numbers.continuation.yield(1)
+        #expect(await log.hasLogged(1))
+        observers.unmute()
         owner.release()
-        #expect(log.entries == ["owner deinit"])
+        #expect(log.entries == ["1", "ended", "owner deinit"])
     }
 
     // MARK: Actors

@@ -149,7 +149,7 @@ extension Races {
                     OwnerLifetime.whenEnded(object) { [captured = captured[1]] in
                         captured.touch()
                         calls.add()
-                    },
+                    }.observer,
                 ]
                 tasks = [
                     Task(owner: object) { await gate.pass() },
@@ -191,7 +191,7 @@ extension Races {
             struct Fixture: Sendable {
                 let owner = Holder(Owner())
                 let calls = Counter()
-                let token: NotificationObserver
+                let token: OwnerLifetime.EndToken
 
                 init() {
                     token = OwnerLifetime.whenEnded(owner.object!) { [calls] in
