@@ -67,7 +67,7 @@ private struct Finishing {
             let needsCaller = reference.retained?.needsThisThread == true
             let hasEnded =
                 !needsCaller
-                && HandlerWait.wait(for: reference.registrationAddress) { reference.isClosed }
+                && HandlerWait.wait(for: reference.registrationAddress) { reference.end }
             if !hasEnded { haveEnded = false }
         }
         return haveEnded
@@ -103,7 +103,7 @@ private struct Finishing {
         for reference in references {
             let hasEnded = await withCheckedContinuation { continuation in
                 let canEnd = HandlerWait.whenReturned(
-                    reference.registrationAddress, hasEnded: { reference.isClosed },
+                    reference.registrationAddress, end: { reference.end },
                     resume: { continuation.resume(returning: true) })
                 if !canEnd { continuation.resume(returning: false) }
             }
@@ -116,10 +116,10 @@ private struct Finishing {
 extension Unowned where Object: Registration {
     fileprivate var work: OwnedWork? { live?.workHook?.work }
 
-    /// Whether the registration's end has begun. Retains nothing, so a lock may be held.
-    fileprivate var isClosed: Bool {
-        // SAFETY: the reference keeps the memory, whose state stays.
-        unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded }
+    /// Whether the registration's end has begun. A deallocated registration has ended.
+    fileprivate var end: HandlerWait.End {
+        let registration = retained
+        return (registration?.hasEnded != false, registration)
     }
 }
 

@@ -16,6 +16,10 @@ enum HandlerWait {
     /// comparison of two existentials in a debug build, which ThreadSanitizer takes for a race.
     private typealias Runner = ObjectIdentifier
 
+    /// Whether a registration will start no further handler. The registration is retained for the
+    /// question, and released without the lock.
+    typealias End = (hasCome: Bool, registration: (any AnyObject & Sendable)?)
+
     private struct Waiter: Sendable {
         let registration: RegistrationAddress
         /// The runners around the waiter. The waiter does not wait for its own runners.
@@ -24,15 +28,15 @@ enum HandlerWait {
         let ownRuns: [AsyncRun]
         /// Whether the registration will start no further handler; asked under the lock. Always
         /// true for a registration that has ended before the wait.
-        let hasEnded: @Sendable () -> Bool
+        let end: @Sendable () -> End
         let resume: @Sendable () -> Void
 
         init(
             for registration: RegistrationAddress, on thread: ThreadRecord? = nil,
-            hasEnded: @escaping @Sendable () -> Bool, resume: @escaping @Sendable () -> Void
+            end: @escaping @Sendable () -> End, resume: @escaping @Sendable () -> Void
         ) {
             self.registration = registration
-            self.hasEnded = hasEnded
+            self.end = end
             self.resume = resume
             ownRuns = AsyncRun.allCurrent
             let threads = thread.map { [ObjectIdentifier($0)] } ?? []
@@ -52,43 +56,47 @@ enum HandlerWait {
     /// By awaited registration, so a return costs nothing for the waiters of other registrations.
     private static let waiters = Locked<[RegistrationAddress: [Waiter]]>([:], rank: .waiters)
 
-    /// Waits until `hasEnded` is true and the registration's handlers on other threads have
+    /// Waits until the end has come and the registration's handlers on other threads have
     /// returned. False if the wait would close a cycle.
     static func wait(
-        for registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true }
+        for registration: RegistrationAddress,
+        end: @escaping @Sendable () -> End = { (true, nil) }
     ) -> Bool {
         let hasReturned = Signal()
         let canEnd = add(
-            Waiter(for: registration, on: .current, hasEnded: hasEnded) { hasReturned.give() })
+            Waiter(for: registration, on: .current, end: end) { hasReturned.give() })
         if canEnd { hasReturned.wait() }
         return canEnd
     }
 
-    /// Calls `resume` when `hasEnded` is true and no handler of the registration runs, except the
+    /// Calls `resume` when the end has come and no handler of the registration runs, except the
     /// async calls that the current task is in. False, without a call, if the wait would close a
     /// cycle.
     static func whenReturned(
-        _ registration: RegistrationAddress, hasEnded: @escaping @Sendable () -> Bool = { true },
+        _ registration: RegistrationAddress,
+        end: @escaping @Sendable () -> End = { (true, nil) },
         resume: @escaping @Sendable () -> Void
     ) -> Bool {
-        add(Waiter(for: registration, hasEnded: hasEnded, resume: resume))
+        add(Waiter(for: registration, end: end, resume: resume))
     }
 
     /// Called after a handler's return and after a registration's end, if `tether_is_awaited`.
     /// Resumes the waiters that await nothing any more.
     static func resumeWaiters(_ registration: RegistrationAddress) {
+        // Released without the lock, and before a waiter goes on.
+        var ends: [End] = []
         let resumed = waiters.withLock { waiters -> [Waiter] in
             guard let waiting = waiters[registration] else { return [] }
             // The ends and the runners are read once, ends first as in `add`: handlers may return
             // meanwhile, and each waiter must be in exactly one of the two lists. Other threads
             // fence themselves, because there is a waiter; see `EpochGuard.attend`.
-            let haveEnded = waiting.map { $0.hasEnded() }
+            ends = waiting.map { $0.end() }
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             let runners = runners(of: registration)
             var resumed: [Waiter] = []
             var remaining: [Waiter] = []
-            for (waiter, hasEnded) in zip(waiting, haveEnded) {
-                if hasEnded, waiter.awaited(of: runners).isEmpty {
+            for (waiter, end) in zip(waiting, ends) {
+                if end.hasCome, waiter.awaited(of: runners).isEmpty {
                     resumed.append(waiter)
                 } else {
                     remaining.append(waiter)
@@ -98,6 +106,7 @@ enum HandlerWait {
             if waiters.isEmpty { tether_end_awaiting() }
             return resumed
         }
+        ends = []
         for waiter in resumed { waiter.resume() }
     }
 
@@ -122,18 +131,20 @@ enum HandlerWait {
     /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a
     /// cycle, and never return.
     private static func add(_ waiter: Waiter) -> Bool {
+        // Released without the lock, and before the waiter goes on.
+        var end: End = (false, nil)
         let (isOver, wouldDeadlock) = waiters.withLock { waiters in
             tether_begin_awaiting(waiter.registration.bits)
             // In this order: a handler that begins later finds the end, and one that began before
             // is among the runners. Others may end the registration at any time.
-            let hasEnded = waiter.hasEnded()
+            end = waiter.end()
             EpochGuard.fenceOthers()
             let runners = runners(of: waiter.registration)
             let awaited = waiter.awaited(of: runners)
-            let isOver = hasEnded && awaited.isEmpty
+            let isOver = end.hasCome && awaited.isEmpty
             // A waiter in a handler of the registration, which makes its deliveries one after the
             // other, prevents the end that it waits for.
-            let preventsEnd = !hasEnded && runners.contains(where: waiter.isInside)
+            let preventsEnd = !end.hasCome && runners.contains(where: waiter.isInside)
             let wouldDeadlock = preventsEnd || closesCycle(waiter, awaited, waiters)
             if !isOver, !wouldDeadlock {
                 waiters[waiter.registration, default: []].append(waiter)
@@ -141,6 +152,7 @@ enum HandlerWait {
             if waiters.isEmpty { tether_end_awaiting() }
             return (isOver, wouldDeadlock)
         }
+        end.registration = nil
         if isOver { waiter.resume() }
         return !wouldDeadlock
     }
