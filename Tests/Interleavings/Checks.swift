@@ -15,6 +15,27 @@ extension World {
         }
         for place in [Program.Place.serial, .main] { checkPlace(place) }
         checkKeys()
+        for call in calls { checkInline(call) }
+    }
+
+    /// A post that a handler makes on the main thread calls the observers of the main thread inside
+    /// the handler, but for those with pending deliveries.
+    private func checkInline(_ call: Call) {
+        let observer = observers[call.observer]
+        let post = posts[call.post]
+        let isInHandler = post.contexts.contains {
+            if case .handler(let index) = $0 { index != call.observer } else { false }
+        }
+        guard call.context == .job(.main), post.thread == 0, isInHandler, isPlain(call),
+            !post.contexts.contains(.handler(call.observer))
+        else { return }
+        let delivered = Set(
+            calls[..<post.earlierCalls].filter { $0.observer == call.observer }.map(\.post))
+        let hasPending = posts.indices.contains {
+            $0 != call.post && matches(posts[$0], observer) && !delivered.contains($0)
+                && posts[$0].span.from < post.span.to
+        }
+        if !hasPending { fail("D3: post \(call.post) did not call \(call.observer) at once") }
     }
 
     private func matches(_ post: Post, _ observer: Observer) -> Bool {
@@ -88,7 +109,7 @@ extension World {
     private func checkPlace(_ place: Program.Place) {
         let here = calls.filter {
             observers[$0.observer].asked.place == place && isPlain($0)
-                && !(place == .main && posts[$0.post].isNested)
+                && !(place == .main && !posts[$0.post].contexts.isEmpty)
         }
         var seen: [Int] = []
         for post in here.map(\.post) where post != seen.last {

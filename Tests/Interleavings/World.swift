@@ -27,7 +27,11 @@ final class World: @unchecked Sendable {
     struct Post {
         let name: Int
         let isFromSender: Bool
-        let isNested: Bool
+        let thread: Int?
+        /// What the post is inside of.
+        let contexts: [Context]
+        /// How many calls there were before.
+        let earlierCalls: Int
         var span: Span
     }
 
@@ -248,11 +252,11 @@ final class World: @unchecked Sendable {
     private func post(_ name: Int, _ isFromSender: Bool) {
         guard let center, let sender else { return }
         let number = posts.count
-        let isNested = contexts[thread]!.count > 1
         posts.append(
             Post(
-                name: name, isFromSender: isFromSender, isNested: isNested, span: Span(from: now()))
-        )
+                name: name, isFromSender: isFromSender, thread: thread,
+                contexts: contexts[thread]!.dropLast(), earlierCalls: calls.count,
+                span: Span(from: now())))
         payloads += 1
         let payload = Ending { [unowned self] in payloads -= 1 }
         inside(.post(number)) {
