@@ -6,7 +6,7 @@ import TetherTesting
 import TetherVerification
 
 /// Owners that outlive their center, and handlers that retain them.
-@Suite struct CenterEndTests {
+@Suite(.collectsIssues) struct CenterEndTests {
     final class Model: @unchecked Sendable {
         var delegate: Sidebar?
         func touch() {}

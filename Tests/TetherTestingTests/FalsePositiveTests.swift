@@ -6,7 +6,7 @@ import TetherTesting
 import TetherVerification
 
 /// Registrations that resemble leaks, without a leak.
-@Suite struct FalsePositiveTests {
+@Suite(.collectsIssues) struct FalsePositiveTests {
     final class Owner: Sendable {}
 
     private let center = ObserverCenter()

@@ -4,7 +4,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-@Suite struct LeakTrackerTests {
+@Suite(.collectsIssues) struct LeakTrackerTests {
     private let center = ObserverCenter()
     private let leaks = LeakTracker()
 

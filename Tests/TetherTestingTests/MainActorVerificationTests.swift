@@ -8,7 +8,7 @@ import TetherVerification
 
 /// Verifications in tests that are themselves a block of the main queue, as tests on the main actor
 /// are.
-@MainActor @Suite struct MainActorVerificationTests {
+@MainActor @Suite(.collectsIssues) struct MainActorVerificationTests {
     /// How an observer's deliveries come to wait for the main queue.
     nonisolated enum Form: CaseIterable {
         case target, handler, thread
@@ -38,14 +38,11 @@ import TetherVerification
         _ form: Form
     ) {
         let (center, keep, issues) = (ObserverCenter(), Keep(), Issues())
-        withKnownIssue {
+        Issues.$current.withValue(issues) {
             verifyNoLeaks(limits: .init(deliveryWait: .zero)) {
                 keep.add(form.observe(center) {})
                 postElsewhere(center)
             }
-        } matching: { issue in
-            issues.add(issue)
-            return true
         }
         #expect(issues.messages.contains { $0.contains("still waiting for 1 delivery pending on") })
         #expect(
@@ -77,7 +74,7 @@ import TetherVerification
 }
 
 /// Verifications that block a thread of Swift's tasks, as a test without an actor does.
-@Suite struct TaskThreadVerificationTests {
+@Suite(.collectsIssues) struct TaskThreadVerificationTests {
     /// An actor whose jobs wait for the test.
     private actor Held {
         final class Executor: SerialExecutor {
@@ -121,11 +118,8 @@ import TetherVerification
     @Test
     func `L2 a delivery to a task while a verification blocks a task is reported with the remedy`()
     {
-        withKnownIssue {
+        Issues.$current.withValue(issues) {
             verifyNoLeaks(limits: .init(deliveryWait: .zero)) { observeAndPost() }
-        } matching: { issue in
-            issues.add(issue)
-            return true
         }
         expectOneIssue(
             "This call blocks a thread that the task may need. Write 'await' before the call, in an async test."
@@ -136,11 +130,8 @@ import TetherVerification
     func `L2 a delivery to a task that an async verification waits for is not said to be blocked`()
         async
     {
-        await withKnownIssue {
+        await Issues.$current.withValue(issues) {
             await verifyNoLeaks(limits: .init(deliveryWait: .zero)) { observeAndPost() }
-        } matching: { issue in
-            issues.add(issue)
-            return true
         }
         expectOneIssue("Let that target run, or cancel() the observer, before the test ends.")
     }

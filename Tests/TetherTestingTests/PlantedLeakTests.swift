@@ -6,7 +6,7 @@ import TetherTesting
 import TetherVerification
 
 /// Leaking programs, each with the sentence for its leak, and their cures, which pass.
-@Suite struct PlantedLeakTests {
+@Suite(.collectsIssues) struct PlantedLeakTests {
     final class Model: @unchecked Sendable { var sidebar: AnyObject? }
 
     final class Sidebar: Touched, Hashable, @unchecked Sendable {

@@ -6,7 +6,7 @@ import Tether
 @testable import TetherTesting
 
 /// The state after a scope's verdict, and verdicts for each order of releases.
-@Suite struct ScopeEndTests {
+@Suite(.collectsIssues) struct ScopeEndTests {
     final class Sidebar: Sendable {
         func touch() {}
     }

@@ -5,7 +5,7 @@ import Tether
 @testable import TetherTesting
 
 /// Handlers that capture their owner, reported at the registration.
-@Suite struct SelfCaptureTests {
+@Suite(.collectsIssues) struct SelfCaptureTests {
     final class Owner: @unchecked Sendable {
         var changes = 0
         var helper: Helper?
@@ -23,11 +23,8 @@ import Tether
         let (listening, center, owner, issues) = (
             LeakTracker(), ObserverCenter(), Owner(), Issues()
         )
-        withKnownIssue(isIntermittent: true) {
+        Issues.$current.withValue(issues) {
             SelfCapture.$isReportedHere.withValue(true) { register(center, owner) }
-        } matching: { issue in
-            issues.add(issue)
-            return true
         }
         OwnerObservers(of: owner).cancel()
         owner.helper = nil

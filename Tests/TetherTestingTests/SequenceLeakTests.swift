@@ -5,7 +5,7 @@ import TetherTesting
 import TetherVerification
 
 /// Loops over sequences that never end.
-@Suite struct SequenceLeakTests {
+@Suite(.collectsIssues) struct SequenceLeakTests {
     private let center = ObserverCenter()
 
     @Test

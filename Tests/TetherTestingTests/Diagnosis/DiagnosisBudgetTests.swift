@@ -9,7 +9,7 @@ import TetherVerification
 @testable import TetherTesting
 
 /// The cost of a diagnosis, and its sentences at the limit.
-@Suite struct DiagnosisBudgetTests {
+@Suite(.collectsIssues) struct DiagnosisBudgetTests {
     final class Item: @unchecked Sendable {
         var items: [Item] = []
         var byName: [String: Item] = [:]

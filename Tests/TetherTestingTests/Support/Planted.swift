@@ -10,24 +10,35 @@ extension Notification.Name {
     static let modelDidClose = Notification.Name("modelDidClose")
 }
 
-/// Runs a body with planted leaks, and returns the findings of the verification, in order.
+/// Runs a body with planted leaks, and returns the findings of the verification, in order. The suite
+/// needs the trait `.collectsIssues`.
 func planted(
-    holderSearch: Duration = .seconds(300), sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () async throws -> Void
+    holderSearch: Duration = .seconds(300), _ body: () async throws -> Void
 ) async rethrows -> [String] {
     let issues = Issues()
-    try await withKnownIssue(isIntermittent: true, sourceLocation: sourceLocation) {
+    try await Issues.$current.withValue(issues) {
         try await verifyNoLeaks(
             limits: .init(deliveryWait: .zero, holderSearch: holderSearch), body)
-    } matching: { issue in
-        // The shared center may have observers of other tests, which would warn.
-        if issue.severity == .error { issues.add(issue) }
-        return true
     }
     return issues.messages
 }
 
+extension Trait where Self == IssueHandlingTrait {
+    /// Adds each issue to `Issues.current`, if the task has one. Otherwise the issue fails the test.
+    static var collectsIssues: Self {
+        .filterIssues { issue in
+            guard let issues = Issues.current else { return true }
+            issues.add(issue)
+            return false
+        }
+    }
+}
+
+/// The wanted issues of a test, which its run does not report.
 final class Issues: @unchecked Sendable {
+    @TaskLocal static var current: Issues?
+
+    // SAFETY: the issues are protected by the lock.
     private let lock = NSLock()
     private var all: [Issue] = []
 
