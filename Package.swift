@@ -36,16 +36,7 @@ let package = Package(
             dependencies: ["Tether", "TetherTesting", "TetherVerification", "TestLimits"]),
         .target(name: "CTestLimits", path: "Tests/CTestLimits"),
         .target(name: "TestLimits", dependencies: ["CTestLimits"], path: "Tests/TestLimits"),
-        .target(name: "CAllocations", path: "Tests/CAllocations"),
-        .executableTarget(
-            name: "Benchmarks", dependencies: ["Tether", "CAllocations"], path: "Tests/Benchmarks",
-            exclude: ["README.md", "medians.json", "type-checking"]),
-        .executableTarget(
-            name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety",
-            exclude: ["Library"]),
-        .executableTarget(name: "Litmus", path: "Tests/Litmus", exclude: ["README.md"]),
-        .executableTarget(name: "Soak", dependencies: ["Tether"], path: "Tests/Soak"),
-        .executableTarget(name: "Smoke", dependencies: ["Tether"], path: "Tests/Smoke"),
+        .target(name: "CAllocations", path: "Tests/Tools/CAllocations"),
         .executableTarget(
             name: "Tour", dependencies: ["Tether", "TetherTesting"], path: "Examples/Tour"),
         .executableTarget(
@@ -97,14 +88,24 @@ where !["COwnerLifetime", "CProcessMemory", "CAllocations", "CTestLimits"].conta
     ]
 }
 
-// The checker has one thread.
-package.targets.first { $0.name == "Litmus" }?.swiftSettings?.append(
-    .defaultIsolation(MainActor.self))
-
 // A package that depends on Tether sees the libraries alone: SwiftPM and Xcode keep dependencies in
 // a folder of this name.
 if Context.packageDirectory.contains("/checkouts/") {
     package.targets.removeAll {
         $0.type == .executable || $0.path?.hasPrefix("Examples/") == true
+    }
+}
+
+// ThreadSanitizer and optimized builds notice nothing more in tests of one thread, or of the
+// compiler. `.ci/run` therefore builds the other tests alone for them.
+if Context.environment["TETHER_TESTS"] == "threads" {
+    let tests = package.targets.first { $0.name == "TetherTests" }
+    tests?.exclude += [
+        "Audit", "Compiler", "Core/Matching", "Documentation", "Messages", "OtherCenters",
+        "PostingQueue", "Support", "Trace",
+    ]
+    package.targets.removeAll { target in
+        target.name == "TetherTestingTests"
+            || target.path?.hasPrefix("Examples/") == true && target.name != "Tour"
     }
 }

@@ -27,7 +27,7 @@ public_interface() {
 # The work of the compiler for users' calls.
 type_checking() {
     debug_build
-    Tests/Benchmarks/type-checking $build/debug
+    Tests/Tools/Benchmarks/type-checking $build/debug
 }
 
 documentation() {

@@ -1,4 +1,4 @@
-# The programs: the examples, Smoke and HookSafety, in every build mode.
+# The programs: the examples, and Smoke and HookSafety of Tests/Tools, in every build mode.
 
 # run_program FOLDER NAME: runs a program that was built into a folder. An example must print the lines in the comments of
 # its sources that begin with `// Prints: `.
@@ -41,26 +41,35 @@ hook_safety() {
     local library=
     if [[ $1 != *static* ]]; then
         library=$PWD/$1/libHookSafetyLibrary.so
-        swiftc -O -parse-as-library -emit-library -o "$library" Tests/HookSafety/Library/Library.swift
+        swiftc -O -parse-as-library -emit-library -o "$library" Tests/Tools/HookSafety/Library/Library.swift
     fi
     limited "$1/HookSafety" $library
 }
 
-# all_programs FOLDER: runs all programs that were built into a folder.
-all_programs() {
+# build_programs FOLDER OPTION...: builds all programs, those of Tests/Tools in the folder `tools` of the folder.
+build_programs() {
+    limited swift build --scratch-path "$1" "${@:2}"
+    limited swift build --package-path Tests/Tools --scratch-path "$1/tools" "${@:2}"
+}
+
+# run_programs FOLDER CONFIGURATION: runs all programs that `build_programs` built into a folder.
+run_programs() {
     local program
-    for program in Smoke HookSafety $(ls Examples); do run_program "$1" "$program"; done
+    for program in Smoke HookSafety; do run_program "$1/tools/$2" "$program"; done
+    for program in $(ls Examples); do run_program "$1/$2" "$program"; done
 }
 
 debug_programs() {
+    local program
     debug_build
-    all_programs $build/debug
+    for program in $(ls Examples); do run_program $build/debug "$program"; done
     planted_leak
 }
 
 release_programs() {
-    release_build
-    all_programs $build/release/release
+    local program
+    tools_build
+    for program in Smoke HookSafety; do run_program $build/tools/release "$program"; done
 }
 
 # The planted leak of Notes fails its tests, with the view, the line and a picture.
@@ -81,17 +90,21 @@ planted_leak() {
 mode() {
     local folder=$build/modes/$1
     shift
-    limited swift build -c release --scratch-path "$folder" "$@"
-    all_programs "$folder/release"
+    build_programs "$folder" -c release "$@"
+    run_programs "$folder" release
 }
 
 # The same with a linked-in runtime. One program after the other, because Swift Testing cannot be linked so for tests.
 static_mode() {
     local folder=$build/modes/static program
-    for program in Smoke HookSafety $(ls Examples); do
+    for program in $(ls Examples); do
         limited swift build -c release --scratch-path "$folder" --static-swift-stdlib --product "$program"
     done
-    all_programs "$folder/release"
+    for program in Smoke HookSafety; do
+        limited swift build --package-path Tests/Tools -c release --scratch-path "$folder/tools" --static-swift-stdlib \
+            --product "$program"
+    done
+    run_programs "$folder" release
 }
 
 # A program loads two libraries that each link a copy of Tether, and both observe the same objects.

@@ -45,16 +45,24 @@ run_step() {
     [[ ! -s $logs/$name.summary ]] || cat "$logs/$name.summary"
 }
 
-# failures LOG: the failures, once each: issues of Swift Testing, failures of XCTest, compiler errors and traps. Known issues,
-# which are leaks planted on purpose, are left out.
+# failures LOG: the failures, once each: issues of Swift Testing, failures of XCTest, compiler errors and traps.
 failures() {
-    grep -aE '^✘ |(^|[^a-z])error: |Fatal error' "$1" | grep -av 'known issue' | awk '!seen[$0]++' | tail -n 15 || true
+    grep -aE '^✘ |(^|[^a-z])error: |Fatal error' "$1" | awk '!seen[$0]++' | tail -n 15 || true
 }
 
 # totals LOG...: the last lines of test runs: Swift Testing's, and XCTest's last line, which has the total of its suites.
 totals() {
     awk '/Test run with [1-9][0-9]* tests.* passed/ { print } /Executed [1-9][0-9]* tests?, with/ { total = $0 }
         END { if (total) print total }' "$@"
+}
+
+# The ten steps that took most time of the processors. A build that several steps use counts for the first of them.
+dearest_steps() {
+    local file
+    echo 'Seconds of processors:'
+    for file in "$logs"/*.time; do
+        awk -v name="$(basename "$file" .time)" '{ printf "%6d  %s\n", $1 + $3, name }' "$file"
+    done | sort -rn | head -n 10
 }
 
 run_steps() {
@@ -64,9 +72,10 @@ run_steps() {
     for name in "${chosen[@]}"; do
         grep -q "^$name " <<<"$names" || { echo "$name is no step; .ci/run --list names them." >&2; exit 2; }
     done
-    rm -f "$logs"/*.{log,summary,done} "$logs/failed"
+    rm -f "$logs"/*.{log,summary,done,time} "$logs/failed"
     steps
     wait_for_running 0
+    ((${#chosen[@]} == 1)) || dearest_steps
     totals "$logs"/*.log
     echo "All checks passed: $SECONDS s"
 }
@@ -101,8 +110,12 @@ release_options=(-c release -Xswiftc -enable-testing -Xswiftc -cross-module-opti
     --scratch-path "$build/release")
 thread_options=(--sanitize=thread -Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra -Xcc -Werror
     --scratch-path "$build/thread")
+tool_options=(--package-path Tests/Tools -c release -Xswiftc -cross-module-optimization -Xswiftc -warnings-as-errors
+    --scratch-path "$build/tools")
 
-# The build of the README's commands: every program and test in debug.
+# The build of the README's commands: every example and test in debug.
 debug_build() { once debug swift build --build-tests; }
-release_build() { once release swift build --build-tests "${release_options[@]}"; }
-thread_build() { once thread swift build --build-tests "${thread_options[@]}"; }
+# Of the tests, Package.swift chooses those that these builds can say more about than the debug build.
+release_build() { TETHER_TESTS=threads once release swift build --build-tests "${release_options[@]}"; }
+thread_build() { TETHER_TESTS=threads once thread swift build --build-tests "${thread_options[@]}"; }
+tools_build() { once tools swift build "${tool_options[@]}"; }

@@ -18,18 +18,24 @@ readme_commands() {
 # test_release OPTION...: tests of the release build.
 test_release() {
     release_build
-    limited swift test --skip-build "${release_options[@]}" "$@"
+    TETHER_TESTS=threads limited swift test --skip-build "${release_options[@]}" "$@"
 }
 
-release_tests() { TETHER_RACES=3 TETHER_MODEL_OPERATIONS=200000 test_release --skip "$compiler_tests"; }
+release_tests() { TETHER_RACES=3 TETHER_MODEL_OPERATIONS=200000 test_release; }
+
+# test_all_release OPTION...: all tests in release.
+test_all_release() {
+    once all-release swift build --build-tests "${release_options[@]}" --scratch-path $build/all-release
+    limited swift test --skip-build "${release_options[@]}" --scratch-path $build/all-release --skip "$compiler_tests" "$@"
+}
 
 # Where the system has no membarrier, each posting thread needs a fence of its own.
-without_fence() { TETHER_WITHOUT_MEMBARRIER=1 TETHER_RACES=3 test_release --skip "$compiler_tests"; }
+without_fence() { TETHER_WITHOUT_MEMBARRIER=1 TETHER_RACES=3 test_all_release; }
 
 # The memory orders of the lock-free protocols.
 litmus() {
-    release_build
-    limited $build/release/release/Litmus
+    tools_build
+    limited $build/tools/release/Litmus
 }
 
 # interleavings COUNT SEED: builds a debug library with the points of Support/Interleaving.swift, and plays so many seeds.
@@ -46,8 +52,8 @@ interleavings() {
 
 # Checks that the benchmarks work, not the speed of the machine.
 benchmarks() {
-    release_build
-    limited $build/release/release/Benchmarks --quick --json "$logs/benchmarks.json"
+    tools_build
+    limited $build/tools/release/Benchmarks --quick --json "$logs/benchmarks.json"
     [[ -s $logs/benchmarks.json ]]
 }
 
@@ -57,20 +63,28 @@ thread_sanitizer() {
     thread_build
     export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
     # The model has one thread.
-    TETHER_RACES=0.3 TETHER_STORM=0.3 limited swift test --skip-build "${thread_options[@]}" \
-        --skip "$compiler_tests" --skip '\.ModelTests'
+    TETHER_TESTS=threads TETHER_RACES=0.3 TETHER_STORM=0.3 limited swift test --skip-build "${thread_options[@]}" \
+        --skip '\.ModelTests'
     for round in {1..3}; do tour $build/thread/debug/Tour; done
-    limited $build/thread/debug/Smoke
+}
+
+# All tests, and Smoke, under ThreadSanitizer.
+all_thread_tests() {
+    local options=("${thread_options[@]}" --scratch-path $build/all-thread)
+    export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
+    TETHER_RACES=0.3 TETHER_STORM=0.3 limited swift test "${options[@]}" --skip "$compiler_tests" --skip '\.ModelTests'
+    limited swift run --package-path Tests/Tools "${options[@]}" --scratch-path $build/all-thread/tools Smoke
 }
 
 # A million owners, after which the process has no more memory than after the first tenth.
 soak() {
-    release_build
-    limited $build/release/release/Soak
+    tools_build
+    limited $build/tools/release/Soak
 }
 
 leak_sanitizer() {
     local test="swift test --sanitize=address --scratch-path $build/address" program
+    limited swift build --package-path Tests/Tools --sanitize=address --scratch-path $build/address/tools
     export ASAN_OPTIONS='detect_leaks=1'
     export LSAN_OPTIONS="suppressions=$PWD/.ci/leaks.txt print_suppressions=0 exitcode=23"
     TETHER_RACES=0.3 limited $test --skip TetherTestingTests --skip AddressReuseTests \
@@ -82,9 +96,10 @@ leak_sanitizer() {
     ASAN_OPTIONS='detect_leaks=1 quarantine_size_mb=0 thread_local_quarantine_size_kb=0' \
         limited $test --skip-build --filter AddressReuseTests
     # LeakFreedom leaks on purpose.
-    for program in Examples/* Smoke HookSafety; do
-        [[ $program == */LeakFreedom ]] || run_program "$build/address/debug" "$(basename "$program")"
+    for program in $(ls Examples); do
+        [[ $program == LeakFreedom ]] || run_program $build/address/debug "$program"
     done
+    for program in Smoke HookSafety; do run_program $build/address/tools/debug "$program"; done
 }
 
 # The code that the tests execute, without races, storms and models, which execute code by chance, and without programs with
@@ -104,7 +119,7 @@ changing_model() {
     export TETHER_DIAGNOSIS=60
     debug_build
     limited swift test --skip-build --filter ChangingModelTests
-    test_release --filter ChangingModelTests
+    test_all_release --filter ChangingModelTests
 }
 
 long_model() { TETHER_MODEL_OPERATIONS=20000000 TETHER_TEST_LIMIT=$limit test_release --filter '\.ModelTests'; }
@@ -114,8 +129,8 @@ long_storms() { TETHER_STORM=100 TETHER_TEST_LIMIT=$limit test_release --filter 
 # Optimised builds, in which the compiler moves accesses that a debug build leaves in place.
 long_races() {
     local round options=(-c release -Xswiftc -enable-testing --sanitize=thread --scratch-path "$build/thread-release")
+    export TETHER_TESTS=threads TSAN_OPTIONS='halt_on_error=1 exitcode=66' TETHER_RACES=0.6
     limited swift build --build-tests "${options[@]}"
-    export TSAN_OPTIONS='halt_on_error=1 exitcode=66' TETHER_RACES=0.6
     for round in {1..50}; do limited swift test --skip-build "${options[@]}" --filter 'Race|Cycle|Wait'; done
 }
 

@@ -55,7 +55,7 @@ internal import Synchronization
 // and load keep their order at no cost. While a thread waits for handlers, all posts fence; see
 // `attend`.
 //
-// Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.
+// Tests/Tools/Litmus checks the protocols exhaustively, and gives the reason for each order.
 //
 // # Cost
 //

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// The memory orders, on processors with weaker orders than x86. `Tests/Litmus` checks the same
+    /// The memory orders, on processors with weaker orders than x86. `Tests/Tools/Litmus` checks the same
     /// with models, and these tests check the machine.
     ///
     /// One thread posts without a pause. Another thread adds and ends observers. The test's own

@@ -25,7 +25,7 @@ internal import Synchronization
 /// `awaitReturnIfRunning` and `endUnlessAwaited` one comes first. Either the return finds the
 /// request and takes the lock, or the request finds no call and its caller does the work itself. In
 /// both cases the work is done once, after the handler's last access: each exchange acquires and
-/// releases. Tests/Litmus/Protocols/Returning.swift checks all interleavings.
+/// releases. Tests/Tools/Litmus/Protocols/Returning.swift checks all interleavings.
 ///
 /// *Cost*: a byte beside the lock. One load and one store at the begin of a call, one exchange at
 /// its end.

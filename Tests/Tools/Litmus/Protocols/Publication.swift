@@ -50,7 +50,7 @@ struct Publication: Modelled {
         Code(
             "Tether/Core/Registration/Registration.swift", "func makeMailbox(",
             "func storeMailbox(", "func receive(",
-            "func receiveInAnyState(", "func routePrepared(", "func claim(",
+            "func receiveInAnyState(", "func askMailbox(", "func claim(",
             "var isRouted: Bool { state.load(ordering: .acquiring)",
             "mailboxSlot.load(ordering: .acquiring)",
             "state.bitwiseOr(StateBits.routed, ordering: .acquiringAndReleasing)",
@@ -116,7 +116,7 @@ struct Publication: Modelled {
                     _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
                     code.flag.exchange(code.flagStore) { $0 + 1 }
                 },
-                // `Registration.receive`, `Registration.routePrepared`
+                // `Registration.receive`, `Registration.askMailbox`
                 .init("post") {
                     note("routed", code.flag.load(code.flagLoad))
                     let pending = code.word.load(code.flagLoad)

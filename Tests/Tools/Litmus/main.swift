@@ -1,7 +1,7 @@
 // Checks the library's lock-free protocols, exhaustively, against the memory models of machines.
 // See README.md.
 //
-//     swift run -c release Litmus [--verbose]
+//     swift run --package-path Tests/Tools -c release Litmus [--verbose]
 //
 // --verbose   also prints an execution for everything that breaks
 

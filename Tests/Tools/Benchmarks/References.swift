@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Tether
 
 /// The limit: handlers called through retained boxes, without reference counting, from a snapshot
@@ -29,9 +30,9 @@ final class LimitCenter: @unchecked Sendable {
         }
     }
 
-    private let snapshot: Locked<Snapshot>
+    private let snapshot: Mutex<Snapshot>
 
-    init(_ boxes: [Box]) { snapshot = Locked(Snapshot(boxes)) }
+    init(_ boxes: [Box]) { snapshot = Mutex(Snapshot(boxes)) }
 
     @inline(never)
     func post(_ notification: Notification) {

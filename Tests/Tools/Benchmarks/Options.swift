@@ -3,7 +3,7 @@ import Foundation
 /// The options of the command line. A mistake ends the program with a sentence.
 struct Options {
     static let usage = """
-        swift run -c release Benchmarks [OPTION]…
+        swift run --package-path Tests/Tools -c release Benchmarks [OPTION]…
 
           --filter TEXT    only the rows whose name contains the text
           --list           the names of the rows, and nothing else
@@ -67,7 +67,7 @@ struct Options {
         assert(
             {
                 FileHandle.standardError.write(
-                    Data("Benchmarks: a debug build; use swift run -c release Benchmarks.\n".utf8))
+                    Data("Benchmarks: a debug build; add the option -c release.\n".utf8))
                 return true
             }())
     }

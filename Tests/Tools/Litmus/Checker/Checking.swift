@@ -73,7 +73,7 @@ struct Checking {
     }
 
     private mutating func source(_ file: String) -> String? {
-        let path = URL(filePath: #filePath).appending(path: "../../../../Sources/\(file)")
+        let path = URL(filePath: #filePath).appending(path: "../../../../../Sources/\(file)")
             .standardized
         if let text = try? String(contentsOf: path, encoding: .utf8) { return text }
         surprise("There is no \(path.path).")

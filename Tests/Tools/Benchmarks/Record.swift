@@ -26,7 +26,7 @@ struct Record: Codable {
     // MARK: Files
 
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let package = folder.appending(path: "../..").standardized
+    private static let package = folder.appending(path: "../../..").standardized
     private static let file = folder.appending(path: "medians.json")
 
     static func read() throws -> Record {
