@@ -29,10 +29,16 @@ citations() {
 
 format() { swift format lint --strict --recursive Sources Tests Examples Package.swift; }
 
-# Comments, pages and printed sentences use nouns: of each 1,000 words few are question words or pronouns, and observers
-# are never said to go. Prints the places of a group that has too many. Code, tables and headings are not read.
+# Comments, names of tests, pages and printed sentences use nouns: of each 1,000 words few are question words or pronouns, and
+# observers are never said to go. Prints the places of a group that has too many. Code, tables and headings are not read.
 plain_words() {
-    local bad=0
+    local bad=0 names
+    names=$(names_of_tests $(git ls-files 'Tests/*.swift' 'Examples/*.swift'))
+    if grep -E '.{84}' <<<"$names"; then
+        echo 'These names of tests are longer than 80 characters.'
+        bad=1
+    fi
+    pronouns=60 count_words 'names of tests' <(echo "$names") || bad=1
     count_words 'comments of Sources' $(git ls-files 'Sources/*.swift' 'Sources/*.[ch]') || bad=1
     count_words 'comments of Tests' $(git ls-files 'Tests/*.swift' 'Tests/*.[ch]') || bad=1
     count_words 'comments of Examples' $(git ls-files 'Examples/*.swift') || bad=1
@@ -41,6 +47,15 @@ plain_words() {
     # A short sentence about one object needs its pronouns more often.
     pronouns=60 count_words 'printed sentences' <(printed_sentences $(git ls-files 'Sources/*.swift')) || bad=1
     return "$bad"
+}
+
+# names_of_tests FILE...: the names in backticks, as comments. A name is behind `func`, or on the next line.
+names_of_tests() {
+    awk 'match($0, /(func|^) *`[^`]+`/) {
+        name = substr($0, RSTART, RLENGTH)
+        gsub(/.*func *`|^ *`|`$/, "", name)
+        if (name ~ / /) print "// " name
+    }' "$@"
 }
 
 # printed_sentences FILE...: the string literals of six words and more, as comments, each behind its file's name.

@@ -5,7 +5,7 @@ import TetherTesting
 
 /// A scope that a test makes and adopts by hand.
 @Suite struct AdoptionTests {
-    @Test func `L2 a scope is current in what adopts it, and nowhere else`() {
+    @Test func `L2 a scope is current in the adopting work, and nowhere else`() {
         let leaks = LeakTracker()
         #expect(LeakTracker.current == nil)
         leaks.adopt { #expect(LeakTracker.current === leaks) }

@@ -29,7 +29,7 @@ import TetherVerification
         }
     }
 
-    @Test func `L2 centers that have no observer of a test take none of its time to look`() async {
+    @Test func `L2 centers without an observer of a test take no time of the test`() async {
         let messages = await planted(holderSearch: .seconds(1)) {
             let (center, sidebars) = (ObserverCenter(), (0..<3000).map { _ in Sidebar() })
             for sidebar in sidebars { center.observe(.modelDidChange, owner: sidebar) { _, _ in } }
@@ -48,11 +48,9 @@ import TetherVerification
     private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
 
     @Test(arguments: ["pending", "handler", "token", "call", "async call"])
-    func
-        `L2 an owner that something else of the center keeps is no leak, whatever its handler captures`(
-            keeper: String
-        ) async
-    {
+    func `L2 an owner with another holder in its center is no leak, whatever is captured`(
+        keeper: String
+    ) async {
         // Running handlers return; their time depends on the load of the processors.
         await verifyNoLeaks(limits: .init(deliveryWait: .seconds(300), releaseWait: .seconds(300)))
         {
@@ -98,11 +96,9 @@ import TetherVerification
     }
 
     @Test(arguments: ["once", "stopping", "stopping all"])
-    func
-        `L2 an owner that its handler captures until a delivery that the center's end drops is no leak`(
-            kind: String
-        ) async
-    {
+    func `L2 an owner in a handler's captures is no leak if the center's end drops these`(
+        kind: String
+    ) async {
         await verifyNoLeaks {
             let (center, target) = (ObserverCenter(), ManualTarget())
             func attach() {

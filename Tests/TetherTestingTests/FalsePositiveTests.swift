@@ -11,8 +11,7 @@ import TetherVerification
 
     private let center = ObserverCenter()
 
-    @Test
-    func `L2 an owner that the test keeps on purpose is no leak, nor is what is attached to it`()
+    @Test func `L2 an owner that the test keeps on purpose is no leak, nor are its observers`()
         async
     {
         let (center, owner) = (center, Owner())
@@ -32,9 +31,7 @@ import TetherVerification
         withExtendedLifetime((owner, token)) {}
     }
 
-    @Test
-    func
-        `L2 an object of a delivery that ended with its observer is no leak, though the target never runs`()
+    @Test func `L2 the object of an ended observer's delivery is no leak on a target at rest`()
         async
     {
         let center = center
@@ -98,7 +95,7 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L2 objects that a thread of the test's own is about to release are all waited for`()
+    @Test func `L2 the check waits for all objects that a thread of the test is about to release`()
         async
     {
         let keeps = (0..<5).map { _ in Keep() }
@@ -108,10 +105,7 @@ import TetherVerification
         }
     }
 
-    @Test
-    func
-        `L2 a check waits out its limit for an object that is left, also when another is released meanwhile`()
-    {
+    @Test func `L2 a check waits its whole limit for one object, also if another is released`() {
         let (early, late, began) = (Keep(), Keep(), DispatchTime.now())
         let leaks = findLeaks(limits: .init(releaseWait: .seconds(1), holderSearch: .zero)) {
             early.add(track(Owner()))
@@ -127,7 +121,7 @@ import TetherVerification
         late.drop()
     }
 
-    @Test func `L2 a body that throws is not verified, and its error comes through`() async {
+    @Test func `L2 a throwing body is not verified, and its error comes through`() async {
         struct Failure: Error {}
         let (center, keep) = (center, Keep())
         await #expect(throws: Failure.self) {

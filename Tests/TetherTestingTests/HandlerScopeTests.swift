@@ -33,8 +33,7 @@ import Tether
         center.post(name: name, object: nil)
     }
 
-    @Test
-    func `L2 L4 a handler that another test's post calls leaves what it registers to its own test`()
+    @Test func `L2 L4 a handler in another test's post registers for its own test`()
         async
     {
         let (center, keep) = (center, keep)
@@ -54,10 +53,7 @@ import Tether
         keep.drop()
     }
 
-    @Test
-    func
-        `L4 the scope of a handler is its observer's, and that of its posting thread is so again behind the post`()
-    {
+    @Test func `L4 a handler has its observer's scope, and the thread its own after the post`() {
         let (seen, foreign) = (Seen(), NotificationCenter())
         let tokens = first.adopt {
             [
@@ -76,8 +72,7 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
-    @Test
-    func `L4 a task that a handler starts with a scope has that handler around it on no thread`()
+    @Test func `L4 a task of a handler with a scope is not inside the handler on any thread`()
         async
     {
         let (center, second, seen) = (center, second, Seen())

@@ -58,9 +58,7 @@ import TetherTesting
 
     // MARK: The tutorial's leak
 
-    @Test
-    func
-        `L3 a leak is drawn from the handler that holds it, over the properties on the way, and back to it`()
+    @Test func `L3 a leak is drawn as a circle from the handler over the properties on the way`()
         async
     {
         let model = Model()
@@ -120,9 +118,7 @@ import TetherTesting
 
     // MARK: Every kind
 
-    @Test
-    func
-        `L3 a token is drawn that its own handler holds, and one that another handler or an object holds`()
+    @Test func `L3 a token is drawn that its own handler, another handler or an object holds`()
         async
     {
         let own = await chart {

@@ -12,7 +12,7 @@ import TetherVerification
 
     // MARK: What it tells
 
-    @Test func `L2 a tracked object that lives is a leak, a deallocated one is none`() {
+    @Test func `L2 a tracked object that lives is a leak, and a deallocated object is not`() {
         let line = #line + 1
         var kept: Sidebar? = leaks.track(Sidebar(), "the sidebar")
         #expect(
@@ -41,10 +41,7 @@ import TetherVerification
         #expect(sidebar == nil && found == [])
     }
 
-    @Test
-    func
-        `L2 leaks are reported in the order of tracking, objects before observers, center by center`()
-    {
+    @Test func `L2 leaks are reported center by center, objects before observers, in order`() {
         let other = ObserverCenter()
         let (first, second) = (leaks.probe("first"), leaks.probe("second"))
         let tokens = [center.observe(.one) { _ in }, other.observe(.two) { _ in }]
@@ -71,7 +68,7 @@ import TetherVerification
 
     private struct Value { let number = 41 }
 
-    @Test func `X1 L2 a value that was cast to AnyObject is refused where it is tracked`()
+    @Test func `X1 L2 a value cast to AnyObject is refused by track`()
         async throws
     {
         let results = [

@@ -34,7 +34,7 @@ import TetherVerification
     }
 
     @Test(arguments: Form.allCases)
-    func `L2 a delivery to the main queue that a verification blocks is reported with the remedy`(
+    func `L2 a verification that blocks its delivery to the main queue names the remedy`(
         _ form: Form
     ) {
         let (center, keep, issues) = (ObserverCenter(), Keep(), Issues())
@@ -53,11 +53,9 @@ import TetherVerification
     }
 
     @Test(arguments: Form.allCases)
-    func
-        `L2 a delivery to the main queue is made while an async verification in a test on the main actor waits`(
-            _ form: Form
-        ) async
-    {
+    func `L2 an async verification on the main actor lets deliveries to the main queue run`(
+        _ form: Form
+    ) async {
         let (center, keep) = (ObserverCenter(), Keep())
         let received = Keep()
         await verifyNoLeaks {
@@ -115,9 +113,7 @@ import TetherVerification
         actor.executor.run()
     }
 
-    @Test
-    func `L2 a delivery to a task while a verification blocks a task is reported with the remedy`()
-    {
+    @Test func `L2 a verification that blocks a task's thread names the remedy for a delivery`() {
         Issues.$current.withValue(issues) {
             verifyNoLeaks(limits: .init(deliveryWait: .zero)) { observeAndPost() }
         }
@@ -126,8 +122,7 @@ import TetherVerification
         )
     }
 
-    @Test
-    func `L2 a delivery to a task that an async verification waits for is not said to be blocked`()
+    @Test func `L2 an async verification does not call a delivery to a task blocked`()
         async
     {
         await Issues.$current.withValue(issues) {

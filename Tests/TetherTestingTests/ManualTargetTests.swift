@@ -26,7 +26,7 @@ import TetherVerification
         #expect(!target.isPending)
     }
 
-    @Test func `D4 all deliveries run, those included that handlers cause`() {
+    @Test func `D4 all deliveries run, with the deliveries that handlers cause`() {
         let recorder = NotificationRecorder(center, nil, on: target.target)
         let center = center
         let token = center.observe(Notification.Name("a"), on: target.target) { _ in

@@ -151,11 +151,9 @@ import TetherVerification
     ]
 
     @Test(arguments: captures, Place.allCases)
-    func
-        `L2 L3 F1 a handler that captures its owner is named, with the way to the owner and the remedy`(
-            program: Program, place: Place
-        ) async
-    {
+    func `L2 L3 F1 a handler that captures its owner is named, with the path and remedy`(
+        program: Program, place: Place
+    ) async {
         let staying = place.isGoing ? nil : Scene(center: place.makeCenter())
         let messages = await planted {
             let scene = staying ?? Scene(center: place.makeCenter())
@@ -208,11 +206,9 @@ import TetherVerification
     private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
 
     @Test(arguments: hiddenCaptures)
-    func
-        `L2 L3 an owner captured behind what cannot be looked into is named when its center is deallocated`(
-            program: Program
-        ) async
-    {
+    func `L2 L3 an owner behind unreadable memory is named at its center's deallocation`(
+        program: Program
+    ) async {
         let messages = await planted { program.body(Scene(center: ObserverCenter())) }
         #expect(messages.count == 1)
         // An optimised build captures the parts.
@@ -303,9 +299,7 @@ import TetherVerification
         queue.activate()
     }
 
-    @Test
-    func
-        `L3 an object that a local variable of the test keeps is said to be kept by one, possibly`()
+    @Test func `L3 an object in a local variable of the test is said to be kept by one, possibly`()
         async
     {
         let (center, sidebar) = (ObserverCenter(), Sidebar())
@@ -361,8 +355,9 @@ import TetherVerification
         },
     ]
 
-    @Test(arguments: cures, Place.allCases)
-    func `L2 F1 a program that leaves nothing passes`(program: Program, place: Place) async {
+    @Test(arguments: cures, Place.allCases) func `L2 F1 a program that leaves nothing passes`(
+        program: Program, place: Place
+    ) async {
         let staying = place.isGoing ? nil : Scene(center: place.makeCenter())
         await verifyNoLeaks { program.body(staying ?? Scene(center: place.makeCenter())) }
         staying?.end()

@@ -13,7 +13,7 @@ import Tether
 
     private let center = ObserverCenter()
 
-    @Test func `L4 a task that outlives its scope leaves nothing in it`() async {
+    @Test func `L4 a task that outlives its scope leaves nothing in the scope`() async {
         let (center, scope, gate) = (center, LeakTracker(), AsyncStream<Void>.makeStream())
         let task = scope.adopt {
             Task {
@@ -89,9 +89,7 @@ import Tether
         }
     }
 
-    @Test
-    func
-        `L2 L3 owners that capture each other are found, also if the center ends before their last use`()
+    @Test func `L2 L3 owners that capture each other are found, also if the center ends earlier`()
         async
     {
         let messages = await planted {

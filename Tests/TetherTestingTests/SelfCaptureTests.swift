@@ -32,9 +32,7 @@ import Tether
         return (issues.messages, issues.places)
     }
 
-    @Test
-    func
-        `L3 a finding that cannot be printed, because the standard error is closed, stops nothing`()
+    @Test func `L3 a finding without an open standard error to print to stops nothing`()
         async
     {
         await #expect(processExitsWith: .exitCode(7)) {
@@ -47,10 +45,7 @@ import Tether
         }
     }
 
-    @Test
-    func
-        `L3 a handler that captures its owner is reported at its own line, before anything has leaked`()
-    {
+    @Test func `L3 a handler that captures its owner is reported at its line, before any leak`() {
         let line = #line + 2
         let (messages, places) = reports { center, owner in
             center.observe(.modelDidChange, owner: owner) { _, _ in owner.changes += 1 }

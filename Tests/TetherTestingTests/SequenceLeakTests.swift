@@ -8,9 +8,7 @@ import TetherVerification
 @Suite(.collectsIssues) struct SequenceLeakTests {
     private let center = ObserverCenter()
 
-    @Test
-    func
-        `L2 L3 S2 a loop that does not end is reported with its sequence and the line that made it`()
+    @Test func `L2 L3 S2 an endless loop is reported with its sequence and the sequence's line`()
         async
     {
         let (center, tasks) = (center, Tasks())
@@ -32,9 +30,7 @@ import TetherVerification
         #expect(center.audit().isEmpty)
     }
 
-    @Test
-    func
-        `L2 L3 S2 an owner that such a loop holds is reported with the line that made the sequence`()
+    @Test func `L2 L3 S2 an owner in an endless loop is reported with the sequence's line`()
         async
     {
         let (center, tasks) = (center, Tasks())

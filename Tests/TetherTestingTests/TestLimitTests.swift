@@ -19,7 +19,7 @@ import Testing
         #expect(tests.overdue(after: -1) == nil)
     }
 
-    @Test func `a test that runs is known by its name`() async throws {
+    @Test func `a running test is known by its name`() async throws {
         // If a tool requests the events, the watchdog gets none.
         guard Watchdog.shared.isHearing else { return }
         let name = try #require(Test.current).name
@@ -32,8 +32,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test
-    func `a test that hangs ends the process with its name, and with where all threads stand`()
+    @Test func `a test that hangs ends the process with its name and all threads' stacks`()
         async throws
     {
         let result = try await #require(

@@ -17,7 +17,7 @@ import TetherVerification
     }
 
     @Test(arguments: 0..<50)
-    func `L4 tests that use the shared center at the same time do not see each other's observers`(
+    func `L4 tests on the shared center at one time do not see each other's observers`(
         number: Int
     ) async {
         let owner = track(Owner(), "owner \(number)")
@@ -29,8 +29,9 @@ import TetherVerification
         withExtendedLifetime((owner, token)) {}
     }
 
-    @Test(arguments: 0..<20)
-    func `L4 a leak on the shared center is reported in its own test only`(number: Int) async {
+    @Test(arguments: 0..<20) func `L4 a leak on the shared center is reported in its own test only`(
+        number: Int
+    ) async {
         let name = Notification.Name("TraitTests leak \(number)")
         let keep = Keep()
         let messages = await planted {
@@ -44,8 +45,7 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test
-    func `L2 a leak is reported once, where it was registered, with the path that opens the file`()
+    @Test func `L2 a leak is reported once, at its registration, with the path of the file`()
         async throws
     {
         let test = try #require(Test.current)
@@ -107,7 +107,7 @@ import TetherVerification
         }
     }
 
-    @Test func `L2 work that is handed over with adopt belongs to the scope that was current then`()
+    @Test func `L2 work that is handed over by adopt belongs to the scope of that call`()
         async
     {
         let keep = Keep()
@@ -121,9 +121,7 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test
-    func
-        `L4 an observer without a scope on a shared center is reported as nobody's, once, and is no error`()
+    @Test func `L4 an observer without a scope on a shared center gives one warning, no error`()
         async
     {
         let (keep, center) = (Keep(), ObserverCenter())
@@ -147,7 +145,7 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L2 an inner scope takes what is registered in it, and reports it alone`() async {
+    @Test func `L2 an inner scope takes and reports its registrations alone`() async {
         let keep = Keep()
         await verifyNoLeaks {
             let messages = await planted {

@@ -10,7 +10,7 @@ import TetherVerification
     // and hide leaks.
     private let center = ObserverCenter.default
 
-    @Test func `views show what was added`() async {
+    @Test func `views show added entries`() async {
         let notebook = Notebook(center: center)
         let window = track(Window(notebook, center: center))
         notebook.add("Buy milk")

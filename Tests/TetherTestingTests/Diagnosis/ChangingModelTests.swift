@@ -108,9 +108,7 @@ import TetherTesting
         }
     }
 
-    @Test
-    func
-        `L3 a diagnosis of what other threads change meanwhile crashes nothing, and comes to an end`()
+    @Test func `L3 a diagnosis of memory that other threads change does not crash, and ends`()
         throws
     {
         let seconds =

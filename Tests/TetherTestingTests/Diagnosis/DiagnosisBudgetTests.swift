@@ -35,9 +35,7 @@ import TetherVerification
         }
     }
 
-    @Test
-    func
-        `L2 L3 thirty objects and thirty handlers over a thousand objects are explained in two seconds`()
+    @Test func `L2 L3 thirty objects and handlers over a thousand objects take two seconds`()
         throws
     {
         let (center, root, scope, keep) = (ObserverCenter(), model(), LeakTracker(), Keep())
@@ -65,9 +63,7 @@ import TetherVerification
         empty(root)
     }
 
-    @Test
-    func
-        `L3 the search for circles, where a center ends, keeps to the limit for the search for holders`()
+    @Test func `L3 the search for circles at a center's end keeps the limit of the holder search`()
     {
         var time = Duration.zero
         let findings = findLeaks(limits: .init(holderSearch: .seconds(1))) {
@@ -91,8 +87,7 @@ import TetherVerification
         if !isSanitized { #expect(time < .seconds(2)) }
     }
 
-    @Test
-    func `L3 like findings are one finding with their number, whose text does not grow with them`()
+    @Test func `L3 like findings are one finding with their number, in a text of constant length`()
         async
     {
         let (center, keep, shelf) = (ObserverCenter(), Keep(), Item())
@@ -126,8 +121,7 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test
-    func `L3 a reason not found within the limit for the search for holders is said to be unknown`()
+    @Test func `L3 a reason that the holder search does not find within its limit is unknown`()
         async
     {
         let (center, root, keep) = (ObserverCenter(), model(), Keep())
@@ -184,7 +178,7 @@ import TetherVerification
     }
 
     @Test(arguments: Shelf.large.indices)
-    func `L3 an object that may be in the unread part of a collection is said to be unknown`(
+    func `L3 the holder of an object in the unread part of a collection is unknown`(
         _ index: Int
     ) async {
         let message = await message(Shelf.large[index])
@@ -196,7 +190,7 @@ import TetherVerification
     }
 
     @Test(arguments: Shelf.small.indices)
-    func `L3 an object in no collection, all of which were read, is said to be found nowhere`(
+    func `L3 an object in no collection is found nowhere if all collections were read`(
         _ index: Int
     ) async {
         #expect(

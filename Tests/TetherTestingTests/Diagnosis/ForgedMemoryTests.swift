@@ -38,8 +38,7 @@ import Tether
         #expect(references == 0)
     }
 
-    @Test func `L3 a word where the type of a value should be is none unless it proves to be one`()
-    {
+    @Test func `L3 a word in the place of a type is read as a type only after a proof`() {
         struct Value { var object: Object? }
         enum Choice {
             case object(Object)

@@ -67,9 +67,7 @@ import Tether
             .sentence(from: .closure)
     }
 
-    @Test
-    func `L3 a handler made where a parameter pack is known captures weakly, and nothing crashes`()
-    {
+    @Test func `L3 a handler made beside a known parameter pack captures weakly without a crash`() {
         let owner = Owner()
         let model = Model(1, "text", owner)
         #expect(words(model, model.weakly()) == nil)
@@ -99,8 +97,7 @@ import Tether
                 == "captures Model<Pack{Int, String, Owner}>, whose `values.2` is it")
     }
 
-    @Test
-    func `L3 nothing crashes where a generic parameter is known only through what is captured`() {
+    @Test func `L3 a generic parameter that only the captures fix crashes nothing`() {
         let (owner, other) = (Owner(), Owner())
         let pair = Pair(1, owner)
         #expect(words(pair, pair.weakly()) == nil)

@@ -87,7 +87,7 @@ import Tether
         return words(owner) { _ in withExtendedLifetime(model) {} }
     }
 
-    @Test func `L3 a strong capture is found, whatever else is captured`() {
+    @Test func `L3 a strong capture is found among captures of all kinds`() {
         let owner = Owner()
         let (number, text) = (owner.number, "text \(owner.number)")
         let optional: Owner? = owner

@@ -10,7 +10,7 @@ import Tether
         static let object = Lasting()
     }
 
-    @Test func `L1 a program that is asked to prints what is still observed when it ends`()
+    @Test func `L1 a program prints, on request, the observers that are left at its end`()
         async throws
     {
         let result = try await #require(

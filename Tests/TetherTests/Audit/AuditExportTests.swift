@@ -26,9 +26,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test
-    func `L1 a control character in a name is escaped in the table, and a center prints its count`()
-    {
+    @Test func `L1 the table escapes a name's control characters, and a center prints its count`() {
         let (center, name) = (ObserverCenter(), Notification.Name("two\nlines \u{202E}é"))
         let token = center.observe(name) { _ in }
         let table = center.audit().description
@@ -61,7 +59,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `L1 O12 the counts tell observers from what else ends with an owner`() {
+    @Test func `L1 O12 observers are counted apart from the owner's other work`() {
         let owner = Owner()
         center.observe(.sample, owner: owner) { _, _ in }
         for _ in 0..<2 { OwnerLifetime.whenEnded(owner) {} }
@@ -157,8 +155,7 @@ import Testing
     }
 
     @Test(.ownThread)
-    func
-        `L1 Q2 posts that wait, and those that were dropped, are listed below the table and as JSON`()
+    func `L1 Q2 waiting and dropped posts are listed below the table and in JSON`()
         throws
     {
         let queue = DispatchQueue(label: "suspended", attributes: .initiallyInactive)

@@ -8,8 +8,7 @@ import Testing
 @Suite(.ownThread) struct AuditMomentTests {
     private final class Object: Sendable {}
 
-    @Test
-    func `L1 a row of an observer that ends meanwhile is as it was registered, or is left out`() {
+    @Test func `L1 a row of an observer that ends meanwhile is as registered, or is left out`() {
         let (center, sender) = (ObserverCenter(), Object())
         let isDone = Atomic<Bool>(false)
         let odd = Log<String>()
@@ -57,10 +56,7 @@ import Testing
         queue.token.set(nil)
     }
 
-    @Test
-    func
-        `L1 an observer that was attached and is not registered yet is left out of its owner's audit`()
-    {
+    @Test func `L1 an attached observer without a registration is not in its owner's audit`() {
         let (center, owner) = (ObserverCenter(), Object())
         let isDone = Atomic<Bool>(false)
         let odd = Log<String>()

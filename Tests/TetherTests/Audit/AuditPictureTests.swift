@@ -16,8 +16,7 @@ import Testing
         diagram.boxes.filter { $0.shape == shape }.map(\.lines)
     }
 
-    @Test
-    func `L1 a graph leads from a name over an observer, in the frame of its owner, to its target`()
+    @Test func `L1 a graph leads from a name over an observer in its owner's frame to its target`()
     {
         let owner = Sidebar()
         let line = #line + 1
@@ -70,8 +69,7 @@ import Testing
         #expect(growth < 6)
     }
 
-    @Test
-    func `L1 equal observers of an owner are one box, and so are owners with equal observers`() {
+    @Test func `L1 equal observers of an owner are one box, as are owners with equal observers`() {
         let owners = (0..<3).map { _ in Sidebar() }
         let line = #line + 2
         for owner in owners + [owners[0], owners[0]] {
@@ -188,7 +186,7 @@ import Testing
         token.cancel()
     }
 
-    @Test func `L1 what Mermaid or a direction of writing would change in a label is escaped`() {
+    @Test func `L1 labels escape characters of Mermaid and directions of writing`() {
         let token = center.observe(.init("`a` #quot; \u{202E}b\u{0}\u{FFFF}")) { _ in }
         let audit = center.audit()
         #expect(audit.mermaid().contains(##"(["#96;a#96; #35;quot; \u{202E}b\0 "])"##))
@@ -197,9 +195,7 @@ import Testing
         token.cancel()
     }
 
-    @Test
-    func
-        `L1 a picture is a document in which nothing lies over another box, and everything inside`()
+    @Test func `L1 a picture is a document whose boxes lie inside, and none over another`()
         throws
     {
         let owners = (0..<3).map { _ in Sidebar() }

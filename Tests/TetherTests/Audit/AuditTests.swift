@@ -15,8 +15,7 @@ import Testing
         "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
     }
 
-    @Test
-    func `L1 rows have name, sender and owner of every kind of observer, in registration order`()
+    @Test func `L1 rows show name, sender and owner of every kind, in registration order`()
         throws
     {
         let (sender, owner) = (Object(), Object())
@@ -95,7 +94,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L1 rows have what is pending and what was dropped`() {
+    @Test func `L1 rows have the pending and the dropped deliveries`() {
         let jobs = ManualScheduler()
         let tokens = [
             center.observe(.sample, on: .custom(jobs)) { _ in },
@@ -173,7 +172,7 @@ import Testing
         withExtendedLifetime((owner, other)) {}
     }
 
-    @Test func `L1 S3 a sequence is listed as such, with what it keeps`() {
+    @Test func `L1 S3 a sequence is listed as such, with its kept notifications`() {
         let owner = Object()
         let sequences = [
             center.notifications(named: .sample),

@@ -7,8 +7,7 @@ import TetherTesting
 
 /// The search for leaks where the process may not read its own memory, as on Apple platforms.
 @Suite struct UnreadableMemoryTests {
-    @Test
-    func `L2 L3 an owner that ends only because its center does is reported without a reason`()
+    @Test func `L2 L3 an owner that ends only by its center's end is reported without a reason`()
         async throws
     {
         let result = try await #require(

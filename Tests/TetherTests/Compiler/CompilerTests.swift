@@ -27,8 +27,7 @@ import Testing
                 """)
     }
 
-    @Test
-    func `X2 a token that is attached to an owner may be discarded, and one that is kept is none`()
+    @Test func `X2 a token attached to an owner may be discarded, and a token to be kept may not`()
         throws
     {
         let text = try diagnostics(
@@ -49,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [5, 6])
-    func `P4 S1 R2 async calls compile at the top level of main.swift, if waiting is in a task`(
+    func `P4 S1 R2 async calls compile at the top level of main.swift, waits in a task`(
         mode: Int
     ) throws {
         let program = """

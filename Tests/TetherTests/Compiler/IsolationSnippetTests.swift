@@ -128,7 +128,7 @@ import Testing
         ])
     }
 
-    @Test func `P3 a handler that touches an actor's state without its isolation does not compile`()
+    @Test func `P3 a handler that uses an actor's state outside its isolation does not compile`()
         throws
     {
         try expectErrors([
@@ -216,7 +216,7 @@ import Testing
             })
     }
 
-    @Test func `P3 a capture that is not Sendable does not compile in a handler for another actor`()
+    @Test func `P3 a capture that is not Sendable does not compile for another actor's handler`()
         throws
     {
         let captured = [
@@ -229,9 +229,7 @@ import Testing
             captured.map { ($0, because: $0.hasPrefix("var") ? "captured var" : "non-Sendable") })
     }
 
-    @Test
-    func
-        `P3 a capture compiles if the main actor alone has it from then on, and not if it is used here too`()
+    @Test func `P3 a capture compiles if only the main actor uses it from then on, else not`()
         throws
     {
         let captured = [

@@ -34,9 +34,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test
-    func
-        `M8 Q1 the same code compiles against Foundation's center and queue with only the types' names changed`()
+    @Test func `M8 Q1 the same code compiles with Foundation's types in place of Tether's`()
         throws
     {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()

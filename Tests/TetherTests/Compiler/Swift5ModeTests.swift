@@ -79,7 +79,7 @@ import Testing
         arguments: ["Shown", "Hidden", "HiddenElsewhere", "Unmarked"],
         [[], inferring + isolating]
     )
-    func `P1 in Swift 5 mode no method connects, because the type of one may hide its actor`(
+    func `P1 in Swift 5 mode no method connects, because its type may hide its actor`(
         type: String, options: [String]
     ) throws {
         let statements = Swift5ModeTests.calls(of: type)

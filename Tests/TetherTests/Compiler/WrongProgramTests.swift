@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test
-    func `X2 M5 P1 each mistake is reported in Swift 5 mode, and there connect takes no method`()
+    func `X2 M5 P1 Swift 5 mode reports each mistake, and there connect takes no method`()
         throws
     {
         let mistakes = try Mistake.all(in: "WrongPrograms.txt").filter { !$0.isOfSwift6 }
@@ -179,9 +179,7 @@ import Testing
     }
 
     /// With the main actor as the default isolation (SE-0466).
-    @Test
-    func
-        `P1 P3 mistakes are reported with default isolation, too, and names of an extension need no more`()
+    @Test func `P1 P3 default isolation reports mistakes, too, and takes an extension's names`()
         throws
     {
         let preamble = """

@@ -140,9 +140,7 @@ import Testing
             + String(contentsOf: standIn, encoding: .utf8)
     }
 
-    @Test
-    func
-        `P3 all code in the documentation compiles in Swift 6 mode, and but for methods in Swift 5 mode`()
+    @Test func `P3 the documentation's code compiles in Swift 6 mode, without methods in 5 mode`()
         throws
     {
         let blocks = try DocumentedCode.all()

@@ -93,7 +93,7 @@ extension Notification.Name {
         withExtendedLifetime(model) {}
     }
 
-    @Test func `S1 S2 a sequence prints what was posted, and ends with its owner`() async {
+    @Test func `S1 S2 a sequence prints the posts, and ends with its owner`() async {
         let (log, center) = (Log<String>(), ObserverCenter())
         let sidebar = Holder(Sidebar(model: Model(), center: center, log: log))
         @Sendable func print(_ value: Any) { log.add("\(value)") }
@@ -143,7 +143,7 @@ extension Notification.Name {
         func close() {}
     }
 
-    @Test func `L2 a program prints its leaks, or that there are none`() {
+    @Test func `L2 a program prints its leaks, or a line without leaks`() {
         let log = Log<String>()
         printLeaks(log)
         #expect(log.entries == ["nothing is left"])

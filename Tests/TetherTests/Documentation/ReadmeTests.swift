@@ -88,7 +88,7 @@ final class ReadmeXCTests: XCTestCase {
     }
 
     @Test @MainActor
-    func `O1 P1 O3 the README's sidebar is called on the main actor and leaves nothing behind`()
+    func `O1 P1 O3 the README's sidebar is called on the main actor and leaves nothing`()
         async
     {
         let (center, model) = (ObserverCenter(), Model())
@@ -136,8 +136,7 @@ final class ReadmeXCTests: XCTestCase {
         withExtendedLifetime(model) {}
     }
 
-    @Test
-    func `O13 S2 the README's loop reloads a sidebar, which it does not keep, until that ends`()
+    @Test func `O13 S2 the README's loop reloads its sidebar until the sidebar ends`()
         async
     {
         let (center, log) = (ObserverCenter(), Log<Notification.Name>())

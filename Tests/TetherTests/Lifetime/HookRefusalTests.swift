@@ -11,8 +11,7 @@ import Testing
         number: 1, mask: 0x7F, value: 5
     )
 
-    @Test
-    func `O10 observers of an owner whose end is not seen end at the next post or the next purge`()
+    @Test func `O10 an owner's end that is not seen ends observers at the next post or purge`()
         async
     {
         await #expect(processExitsWith: .success) {

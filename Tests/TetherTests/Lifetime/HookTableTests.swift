@@ -17,7 +17,7 @@ private final class Instantiated<Value>: Sendable {}
     }
 
     @Test(.enabled(if: OwnerLifetime.isExact))
-    func `O3 owners of classes that were hooked before and after the table grew end at once`() {
+    func `O3 owners of classes hooked before and after the table grew end at once`() {
         let center = ObserverCenter()
         var owners: [Owner] = []
         append(HookTableTests.self, 7, to: &owners)
@@ -28,9 +28,7 @@ private final class Instantiated<Value>: Sendable {}
     }
 
     @Test(.enabled(if: OwnerLifetime.isExact))
-    func
-        `O3 an owner with weak and unowned references of the user's is found, and so is one that had them`()
-    {
+    func `O3 an owner that has or had weak and unowned references is found`() {
         let center = ObserverCenter()
         for isKept in [true, false] {
             let owner = Holder(Instantiated<Int>())

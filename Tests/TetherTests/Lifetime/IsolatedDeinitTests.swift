@@ -28,10 +28,7 @@ import Testing
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
-    @Test
-    func
-        `M5 R8 observers of a sender with an isolated deinit end when its last reference is released`()
-    {
+    @Test func `M5 R8 observers of a sender with an isolated deinit end at its last release`() {
         let center = ObserverCenter()
         let sender = Holder(
             IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
@@ -55,8 +52,7 @@ import Testing
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
-    @Test
-    func `M5 an isolated deinit that is run at the release ends the sender's observers at once`() {
+    @Test func `M5 an isolated deinit that runs at the release ends observers at once`() {
         let center = ObserverCenter()
         // Already on the actor, so the `deinit` runs without a job.
         Task { @HeldActor [log] in

@@ -28,9 +28,7 @@ import TetherTesting
         expectOwner(ObserverCenter().observe(nil) { _ in })
     }
 
-    @Test
-    func `O1 O3 of a class chain, observers end before the first line of the most derived deinit`()
-    {
+    @Test func `O1 O3 in a class chain observers end before the most derived deinit begins`() {
         let log = Log<String>()
         let center = ObserverCenter()
         let owner = Holder<Base>(Derived(log))

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `O3 instances that nobody attached to end as ever, beside those that are watched`() {
+    @Test func `O3 instances without observers end as ever, beside watched instances`() {
         let log = Log<String>()
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("watched", log))

@@ -17,8 +17,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `T1 a message reaches observers of its subject and of any, by identifier and by type`()
+    @Test func `T1 a message reaches observers of its subject and of any, by identifier and type`()
         async
     {
         let (log, model, other) = (log, Album(), Album())
@@ -153,8 +152,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `R1 R8 messages pending at the cancellation are never delivered, and released by it`()
+    @Test func `R1 R8 a cancellation releases pending messages, which are never delivered`()
         async
     {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
@@ -185,9 +183,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func
-        `R7 a once message that a cancelled queue drops uses its observer up, a notification that makes none not`()
+    @Test func `R7 a dropped message uses a once observer up, a notification that makes none not`()
     {
         let (log, queue) = (log, OperationQueue())
         queue.maxConcurrentOperationCount = 1
@@ -206,9 +202,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `R7 T2 a cancelled notification that makes no message leaves a once observer to the next`()
-    {
+    @Test func `R7 T2 a dropped notification that makes no message ends no once observer`() {
         let (log, queue) = (log, OperationQueue())
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
@@ -225,8 +219,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `O2 O3 an owner is held while its async handler runs, and ends its observers at its end`()
+    @Test func `O2 O3 an owner is held while an async handler runs, and then ends its observers`()
         async
     {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())

@@ -65,7 +65,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `S3 X1 a buffer of 0 says what is wrong, instead of trapping in a post`()
+    @Test func `S3 X1 a buffer of 0 is refused with a sentence, and traps in no post`()
         async throws
     {
         let result = try await #require(

@@ -9,8 +9,8 @@ import Testing
     private let log = Log<String>()
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `T1 a message reaches observers of its subject and of any, by identifier and by type`() {
+    @Test func `T1 a message reaches observers of its subject and of any, by identifier and type`()
+    {
         let (log, model, other) = (log, Album(), Album())
         let tokens = [
             center.addObserver(of: model, for: .didChange) {
@@ -40,9 +40,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `T3 a message is delivered in the post, even while others are pending on the main queue`()
-    {
+    @Test func `T3 a message is delivered in the post, even while others wait on the main queue`() {
         let (center, log) = (center, log)
         let tokens = [
             center.observe(.sample, on: .main) { _ in log.add("plain") },
@@ -61,9 +59,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func
-        `T3 P1 a notification that is posted elsewhere reaches the message's observer on the main actor`()
+    @Test func `T3 P1 a notification posted elsewhere reaches a message's observer on main`()
         async
     {
         let (center, log) = (center, log)
@@ -83,8 +79,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `R7 a once observer takes one message, and no notification that makes none uses it up`()
+    @Test func `R7 a once observer ends with a message, not with a notification that makes none`()
         async
     {
         let (center, log) = (center, log)
@@ -136,11 +131,9 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test(arguments: [[1], [nil], [nil, 2, 3]])
-    func
-        `M5 R7 a post of a subject's deinit on another thread is converted before a once observer ends`(
-            numbers: [Int?]
-        ) async
-    {
+    func `M5 R7 a post in a subject's deinit is converted before a once observer ends`(
+        numbers: [Int?]
+    ) async {
         let (center, log) = (center, log)
         let disk = Box(
             optional:

@@ -29,8 +29,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `T2 X3 a message that is made of a plain notification waits apart from the notification`()
+    @Test func `T2 X3 a message made of a plain notification waits apart from the notification`()
         async
     {
         let log = log
@@ -50,8 +49,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
-    func
-        `D9 posts of other threads while muted are dropped, or the newest kept, also for a once observer`()
+    func `D9 other threads' posts while muted are dropped, or the newest kept, once too`()
         async
     {
         let center = center
@@ -80,8 +78,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
-    func
-        `M5 D9 an observer whose subject ended while it was muted ends when what was kept has made no message`()
+    func `M5 D9 a muted observer of an ended subject ends if the kept post is no message`()
         async
     {
         let subject = Holder(Album())

@@ -19,10 +19,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func
-        `T2 a posted message reaches plain observers of its name and of any, as the notification it makes`()
-    {
+    @Test func `T2 a message reaches plain observers of its name and any as its notification`() {
         let model = Album()
         let tokens = [
             observePlain(AlbumDidClose.name), observePlain(nil), observePlain(AlbumDidLoad.name),
@@ -55,10 +52,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func
-        `T2 a plain notification reaches observers of the message that is made of it, and no others`()
-    {
+    @Test func `T2 a plain notification reaches only observers of the message made of it`() {
         let (log, model) = (log, Album())
         let tokens = [
             center.observe(of: model, for: .didLoad, on: .postingThread) {
@@ -110,9 +104,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `T2 M3 messages and notifications are delivered in registration order, across all kinds`()
-    {
+    @Test func `T2 M3 messages and notifications are delivered in one registration order`() {
         let (log, model) = (log, Album())
         let tokens = [
             center.observe(for: .didClose) { _ in log.add("1") },
@@ -128,10 +120,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func
-        `T2 a bridged message that says no more travels under its type's name, and nothing is made of others`()
-    {
+    @Test func `T2 a bridged message without more has its type's name, and others make none`() {
         let (log, owner) = (log, Album())
         let name = Notification.Name("TetherTests.AlbumDidRest")
         let tokens = [
@@ -149,10 +138,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func
-        `T2 plain observers get what a message makes beside the message, also in a post inside its post`()
-    {
+    @Test func `T2 plain observers get a message's notification, also in a post inside its post`() {
         let (center, log) = (center, log)
         @Sendable nonisolated func number(_ notification: Notification) -> String {
             guard let userInfo = notification.userInfo else { return "none" }

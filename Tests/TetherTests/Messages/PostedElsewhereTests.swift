@@ -29,7 +29,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
-    func `T3 D4 posts of other threads arrive in posting order, whether they are converted or not`(
+    func `T3 D4 other threads' posts arrive in posting order, converted or not`(
         once: Bool
     ) async {
         let (log, token) = observed(once: once)
@@ -47,8 +47,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
-    func
-        `R7 T2 a once observer is used up by the first that makes a message, and what waits behind it is not converted`()
+    func `R7 T2 the first message ends a once observer, and later posts are not converted`()
         async
     {
         let (log, token) = observed(once: true)

@@ -44,10 +44,7 @@ import Testing
         ])
     }
 
-    @Test
-    func
-        `D2 D9 jobs of what an owner's unmuting delivers may be dropped in a handler that it calls`()
-    {
+    @Test func `D2 D9 a handler that an owner's unmuting calls may drop the unmuting's jobs`() {
         expectAgreement([
             .make(object: 0, atEnd: []),
             .observe(Observation(token: 0, name: 1, owner: 0, scheduler: 0)),
@@ -63,10 +60,7 @@ import Testing
         ])
     }
 
-    @Test
-    func
-        `S2 R9 the elements of a sequence are released by a removal that its sender makes in its deinit`()
-    {
+    @Test func `S2 R9 a removal in its sender's deinit releases a sequence's elements`() {
         expectAgreement([
             .make(
                 object: 0,
@@ -107,8 +101,7 @@ import Testing
         ])
     }
 
-    @Test
-    func `D4 D8 a job of a concurrent target whose delivery was dropped makes an earlier one`() {
+    @Test func `D4 D8 a concurrent target's job whose delivery was dropped makes an earlier one`() {
         expectAgreement([
             .observe(Observation(token: 0, name: 0, scheduler: Places.concurrent)),
             .post(center: 0, name: 0, sender: .nobody),
@@ -132,10 +125,7 @@ import Testing
         ])
     }
 
-    @Test
-    func
-        `R8 an observer that a handler of the same post ended is not called though it was once muted`()
-    {
+    @Test func `R8 a once muted observer that a handler of the same post ended is not called`() {
         expectAgreement([
             .observe(Observation(token: 0, name: 0, actions: [.stop(1)])),
             .observe(Observation(token: 1, name: 0)),
@@ -160,10 +150,7 @@ import Testing
         ])
     }
 
-    @Test
-    func
-        `D6 jobs that come to the new target while the handler runs on the old one are run there after it`()
-    {
+    @Test func `D6 jobs on the new target wait there for the handler that runs on the old one`() {
         expectAgreement([
             .observe(
                 Observation(
@@ -180,9 +167,7 @@ import Testing
         ])
     }
 
-    @Test
-    func
-        `D6 jobs that come to a target that was left and set again while the handler runs are run there after it`()
+    @Test func `D6 jobs on a target that was left and set again wait there for a running handler`()
     {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         expectAgreement([
@@ -198,7 +183,7 @@ import Testing
         ])
     }
 
-    @Test func `D4 D6 a job that comes before those of moved deliveries does not overtake them`() {
+    @Test func `D4 D6 a job in front of the jobs of moved deliveries overtakes none of them`() {
         expectAgreement([
             .observe(
                 Observation(
@@ -235,7 +220,7 @@ import Testing
         ])
     }
 
-    @Test func `D7 a job that a post is about to submit counts as a waiting one`() {
+    @Test func `D7 a job counts as waiting before its post submits the job`() {
         expectAgreement([
             .observe(
                 Observation(
@@ -261,8 +246,7 @@ import Testing
         ])
     }
 
-    @Test func `R8 D6 a job that a handler of the post brings about releases what it has used up`()
-    {
+    @Test func `R8 D6 a job that a handler of the post causes releases its deliveries`() {
         expectAgreement([
             .make(object: 0, atEnd: []),
             .observe(
@@ -286,7 +270,7 @@ import Testing
         ])
     }
 
-    @Test func `D4 D8 a job whose delivery was dropped makes an earlier one that waits`() {
+    @Test func `D4 D8 a job whose delivery was dropped makes an earlier waiting delivery`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         expectAgreement([
             .observe(
@@ -301,8 +285,7 @@ import Testing
         ])
     }
 
-    @Test
-    func `R4 D9 a post calls an observer that was switched and unmuted during it in its turn`() {
+    @Test func `R4 D9 a post calls an observer switched and unmuted during it in its turn`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         expectAgreement([
             .observe(
@@ -341,8 +324,7 @@ import Testing
         ])
     }
 
-    @Test
-    func `D2 D8 a cancelled job drops no delivery for which a bound has left a job`() {
+    @Test func `D2 D8 a cancelled job drops no delivery for which a bound has left a job`() {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         expectAgreement([
             .observe(Observation(token: 1, scheduler: Places.concurrent)),
@@ -354,8 +336,7 @@ import Testing
         ])
     }
 
-    @Test func `R7 D9 an unmuting claims once observers before it calls a handler, which may post`()
-    {
+    @Test func `R7 D9 an unmuting claims once observers before the first call of a handler`() {
         let once = Observation(
             token: 1, name: 1, owner: 0, once: true,
             actions: [.post(center: 0, name: 1, sender: .nobody)])

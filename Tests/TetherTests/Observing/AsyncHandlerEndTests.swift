@@ -36,7 +36,7 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func `P4 R7 a call that ended its observer itself is not cancelled`() async {
+    @Test func `P4 R7 a call that ended its observer is not cancelled`() async {
         let (center, log, returns, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
         let once = center.observe(.sample, once: true) { note in
             await Task.yield()

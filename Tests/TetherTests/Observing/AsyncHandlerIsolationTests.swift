@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `O9 F1 P4 a handler of the main actor releases its owner and its notification there`(
+    func `O9 F1 P4 a main-actor handler releases its owner and its notification there`(
         kind: CenterKind
     ) async {
         let center = kind.makeCenter()
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `D8 P4 notifications that wait for an actor are pending, and a backlog bounds them`()
+    @Test func `D8 P4 notifications that wait for an actor are pending, bounded by a backlog`()
         async
     {
         let (log, center, executor) = (Log<Int>(), ObserverCenter(), ManualActor.executor)

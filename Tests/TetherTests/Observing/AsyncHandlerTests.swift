@@ -53,8 +53,7 @@ import Testing
         }
     }
 
-    @Test
-    func `D9 P4 a post before the block of a kept notification is handled behind the notification`()
+    @Test func `D9 P4 a post before a kept notification's block is handled after it`()
         async
     {
         let owner = Plain()
@@ -72,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `P4 F1 calls are made one at a time, in posting order, whatever the handler awaits`(
+    func `P4 F1 calls are made one at a time, in posting order, also if handlers await`(
         kind: CenterKind
     ) async {
         let (center, reader) = (kind.makeCenter(), Reader(log))
@@ -119,8 +118,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test
-    func `P4 P1 a method of a global actor's class is called on that actor, in posting order`()
+    @Test func `P4 P1 a method of a global actor's class is called there, in posting order`()
         async
     {
         let (center, stove) = (center, await Stove(log))
@@ -132,9 +130,7 @@ import Testing
         withExtendedLifetime(stove) {}
     }
 
-    @Test
-    func
-        `P4 O2 O3 only a call under way retains the owner, and the owner's end drops pending calls`()
+    @Test func `P4 O2 O3 only a call under way retains its owner, whose end drops pending calls`()
         async
     {
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())

@@ -12,7 +12,7 @@ import Testing
         func schedule(_ job: @escaping @Sendable () -> Void) { Task { job() } }
     }
 
-    @Test func `R2 P4 a delivery in a scheduler's task is no part of the async handler that posts`()
+    @Test func `R2 P4 a delivery in a scheduler's task is no part of the posting async handler`()
         async
     {
         let (log, center, delivered, done) = (Log<Bool>(), center, AsyncGate(), AsyncGate())
@@ -54,9 +54,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func
-        `R2 an async handler that cancels itself, in its own task or a child's, does not wait for itself`()
+    @Test func `R2 an async handler that cancels itself in its task or a child does not wait`()
         async
     {
         let (log, gate, token) = (log, AsyncGate(), Box<NotificationObserver?>())
@@ -103,8 +101,7 @@ import Testing
     }
 
     @Test(.ownThread)
-    func
-        `R2 a blocking wait in an async handler for a handler that waits for it returns wouldDeadlock at once`()
+    func `R2 a blocking wait for a handler that waits for the caller returns wouldDeadlock`()
         async throws
     {
         let (log, center, runs) = (log, center, AsyncGate())

@@ -83,10 +83,7 @@ import Testing
 
     // MARK: The end of a receiver or of its owner
 
-    @Test
-    func
-        `O2 O4 receivers and owners are not retained, and after the end of either no method is called`()
-    {
+    @Test func `O2 O4 receivers and owners are not retained, and no method runs after an end`() {
         for receiverEndsFirst in [true, false] {
             let (log, center) = (Log<String>(), ObserverCenter())
             let screen = Holder(LoggedObject("receiver", log))
@@ -105,10 +102,7 @@ import Testing
         }
     }
 
-    @Test
-    func
-        `O4 a pending delivery for a receiver that was deallocated does not call it, and ends the observer`()
-    {
+    @Test func `O4 a pending delivery calls no deallocated receiver, and ends the observer`() {
         let (jobs, screen, owner) = (ManualScheduler(), Holder(Screen(log)), Plain())
         center.connect(
             .sample, to: Screen.changed, of: screen.object!, owner: owner, on: .custom(jobs))
@@ -119,9 +113,7 @@ import Testing
         #expect(OwnerObservers(of: owner).isEmpty)
     }
 
-    @Test
-    func
-        `O4 no method runs in or after the deinit of a receiver or owner that ends while others post`()
+    @Test func `O4 no method runs after the end of its receiver or owner while others post`()
         throws
     {
         struct Round: Sendable {
@@ -170,10 +162,7 @@ import Testing
         deinit { hasEnded.raise() }
     }
 
-    @Test
-    func
-        `O8 with an owner, receiver or sender that is being deinitialised the observer is inactive`()
-    {
+    @Test func `O8 an observer of an owner, receiver or sender in its deinit is inactive`() {
         let (log, center, other) = (log, center, Plain())
         for form in 0..<4 {
             let ending = LoggedObject("\(form)", log) { ending in
@@ -195,10 +184,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test
-    func
-        `O9 a method that drops the last references to its receiver and owner releases them after it returns`()
-    {
+    @Test func `O9 a method that drops its receiver and owner releases both after its return`() {
         let log = log
         final class Dropping: Sendable {
             let body: @Sendable () -> Void

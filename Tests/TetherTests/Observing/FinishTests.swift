@@ -83,9 +83,7 @@ import Testing
         token.drop()
     }
 
-    @Test
-    func `R11 R2 a handler that finishes its own observer does not wait, and the rest is handled`()
-    {
+    @Test func `R11 R2 a handler that finishes its observer does not wait; the rest is handled`() {
         let (center, log, token) = (center, log, Box<NotificationObserver?>())
         let queue = DispatchQueue(label: "FinishTests")
         token.set(
@@ -283,7 +281,7 @@ import Testing
         #expect(log.entries == ["kept"])
     }
 
-    @Test func `R11 D9 finish in a handler keeps what the same unmuting is about to deliver`() {
+    @Test func `R11 D9 finish in a handler keeps the other deliveries of the same unmuting`() {
         let (owner, log, second) = (NSObject(), log, Box<NotificationObserver?>())
         center.observe(.sample, owner: owner) { _, _ in
             log.add("first")

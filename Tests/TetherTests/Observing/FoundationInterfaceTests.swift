@@ -83,10 +83,7 @@ import Testing
         tokens = []
     }
 
-    @Test
-    func
-        `M4 R9 removing an object's observers of a value that can match nothing removes none of them`()
-    {
+    @Test func `M4 R9 a removal for a value that can match nothing removes no observer`() {
         struct Unhashable {}
         let sidebar = Sidebar(log)
         let (other, one) = (center.connect(.sample, to: Sidebar.changed, of: sidebar), NSNumber(1))

@@ -73,8 +73,7 @@ extension ObserverCenter: SequenceProtocol {}
         #expect(await iterator.next()?.userInfo?.count == 2)
     }
 
-    @Test func `M1 a post needs no object, and the audit has the line of a Foundation-shaped call`()
-    {
+    @Test func `M1 a post needs no object, and the audit has a Foundation-shaped call's line`() {
         let (center, log) = (ObserverCenter(), Log<Int>())
         let token = center.addObserver(forName: .sample, object: nil, queue: nil) {
             log.add($0.userInfo?.count ?? 0)

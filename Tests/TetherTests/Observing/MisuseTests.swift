@@ -180,7 +180,7 @@ import Tether
     }
 
     @Test(arguments: sendersAndOwners.indices)
-    func `X1 M7 O1 a sender, key or owner that could never match is refused with the remedy`(
+    func `X1 M7 O1 a sender, key or owner that can never match is refused with the remedy`(
         index: Int
     )
         async throws
@@ -199,11 +199,9 @@ import Tether
     }
 
     @Test(arguments: flowControl.indices)
-    func
-        `X1 S3 D9 a wrong size, an unmuting too many and a fixed target are refused with the remedy`(
-            index: Int
-        ) async throws
-    {
+    func `X1 S3 D9 a wrong size, an extra unmuting and a fixed target are refused`(
+        index: Int
+    ) async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {

@@ -9,10 +9,7 @@ import Tether
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    @Test
-    func
-        `O7 an owner's observers are listed in order, counted, audited and ended together, on all centers`()
-    {
+    @Test func `O7 an owner's observers of all centers are listed, counted, audited and ended`() {
         let (log, other, owner) = (log, ObserverCenter(), Owner())
         let observers = OwnerObservers(of: owner)
         #expect(observers.count == 0 && observers.isEmpty && observers.audit().isEmpty)
@@ -32,10 +29,7 @@ import Tether
         withExtendedLifetime((owner, strangers)) {}
     }
 
-    @Test
-    func
-        `O2 O5 the list of an owner does not retain the owner, and is empty after the owner's end`()
-    {
+    @Test func `O2 O5 an owner's list does not retain the owner, and is empty after its end`() {
         var owner: Owner? = Owner()
         weak let witness = owner
         let observers = OwnerObservers(of: owner!)

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: Mix.all.filter { !$0.owner })
-    func `R9 Foundation's removal of an owner ends the owner's observers of the name and sender`(
+    func `R9 Foundation's removal of an owner ends its observers of the name and sender`(
         mix: Mix
     ) {
         let (senders, owners) = ([Object(), Object()], [Object(), Object()])
@@ -104,8 +104,7 @@ import Testing
         withExtendedLifetime((senders, owners)) {}
     }
 
-    @Test
-    func `R9 one token is removed for a name and a sender only if it was registered for them`() {
+    @Test func `R9 a token is removed for a name and sender only if it was registered for them`() {
         let (sender, stranger) = (Object(), Object())
         let token = center.observe(.sample, from: sender) { _ in }
         center.removeObserver(token, name: .other, object: nil)

@@ -105,10 +105,7 @@ import Testing
         #expect(log.entries == [])
     }
 
-    @Test
-    func
-        `R3 M5 cancelling an observer again during a post ends no other observer's watch of the sender`()
-    {
+    @Test func `R3 M5 a second cancellation during a post ends no other observer's watch`() {
         let sender = Box(optional: Object())
         let (stopped, other) = (
             center.observe(.sample, from: sender.value!) { _ in },
@@ -172,7 +169,7 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R1 R4 an observer that an earlier handler of the same post cancelled is not called`(
+    func `F1 R1 R4 an observer that an earlier handler of the post cancelled is not called`(
         kind: CenterKind
     ) {
         let (log, center) = (log, kind.makeCenter())
@@ -194,11 +191,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 R4 an observer added during a post, also after the last has ended, is first called by the next`(
-            kind: CenterKind
-        )
-    {
+    func `F1 R4 an observer added during a post is first called by the next post`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let last = Box<NotificationObserver?>()
         let added = Box<[NotificationObserver]>([])
@@ -236,11 +231,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 R8 captures are released before cancel() returns, or at the return of a call under way`(
-            kind: CenterKind
-        )
-    {
+    func `F1 R8 captures are released before cancel() or a call under way returns`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let observe = { () -> NotificationObserver in
             let captured = Ending { log.add("capture") }
@@ -287,7 +280,7 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R3 cancelling from many threads, and by stale tokens, affects no other observer`(
+    func `F1 R3 cancelling on many threads and by stale tokens affects no other observer`(
         kind: CenterKind
     ) {
         let (log, center) = (log, kind.makeCenter())
@@ -302,11 +295,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 R5 a handler may post, add, remove, cancel itself and drop the last reference to an owner`(
-            kind: CenterKind
-        )
-    {
+    func `F1 R5 a handler may post, add, remove, cancel itself and drop its last owner`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let owner = Box(optional: LoggedObject("owner", log))
         let tokens = Box<[NotificationObserver]>([])
@@ -368,7 +359,7 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R7 a once observer that is cancelled while it is enqueued does not run`(
+    func `F1 R7 a once observer cancelled with a pending delivery does not run`(
         kind: CenterKind
     ) {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())

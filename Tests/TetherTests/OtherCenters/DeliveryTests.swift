@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases, TargetKind.allCases)
-    func `F1 D1 D2 a handler runs on its target, whoever posts, in order`(
+    func `F1 D1 D2 a handler runs on its target in order, for every posting thread`(
         kind: CenterKind, target: TargetKind
     ) async {
         let center = kind.makeCenter()
@@ -67,11 +67,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 D2 a post waits neither for a suspended queue nor for the posting thread's own, and the queue is kept`(
-            kind: CenterKind
-        )
-    {
+    func `F1 D2 a post waits for no suspended queue nor its own, and keeps the queue`(
+        kind: CenterKind
+    ) {
         let (log, center, done) = (log, kind.makeCenter(), Latch())
         let own = DispatchQueue(label: "own")
         weak var kept: OperationQueue?
@@ -100,11 +98,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 D2 cancelling a queue's operations drops pending deliveries, counted, and no later one`(
-            kind: CenterKind
-        )
-    {
+    func `F1 D2 cancelling a queue's operations drops and counts only pending deliveries`(
+        kind: CenterKind
+    ) {
         let (log, center, queue) = (log, kind.makeCenter(), OperationQueue.serial())
         let token = center.observe(.sample, on: .operationQueue(queue)) { log.add("\($0.number)") }
         queue.isSuspended = true
@@ -120,10 +116,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 D3 D4 on the main queue a post queues behind pending deliveries, however main is named`(
-            kind: CenterKind
-        )
+    func `F1 D3 D4 a post on the main queue is behind pending ones, by any main target`(
+        kind: CenterKind
+    )
         async
     {
         let (log, center) = (log, kind.makeCenter())
@@ -169,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D5 deliveries to a thread that has exited are dropped, counted, their payload freed`(
+    func `F1 D5 deliveries to an exited thread are dropped, counted, their payload freed`(
         kind: CenterKind
     ) {
         let (log, center) = (log, kind.makeCenter())
@@ -213,11 +208,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 D6 after a switch to the posting thread posts join pending deliveries on the old target`(
-            kind: CenterKind
-        )
-    {
+    func `F1 D6 after a switch to the posting thread, posts join the old target's`(
+        kind: CenterKind
+    ) {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
         center.post(.sample, number: 1)
@@ -247,7 +240,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D9 posts while an observer or its owner is muted are dropped, or the newest kept`(
+    func `F1 D9 posts while an observer or owner is muted are dropped, or the newest kept`(
         kind: CenterKind
     ) {
         let (log, center, owner) = (log, kind.makeCenter(), Plain())

@@ -35,7 +35,7 @@ import Testing
         #expect(center.count == 0)
     }
 
-    @Test func `F1 R1 an observer that is removed while its center registers it is taken off`() {
+    @Test func `F1 R1 an observer removed during its registration is taken off`() {
         let log = Log<Int>()
         center.interruptRegistration { [center] in
             center.post(.sample, number: 1)
@@ -49,10 +49,7 @@ import Testing
         #expect(log.entries == [1])
     }
 
-    @Test
-    func
-        `F1 M7 an observer that is replaced while its center registers it ends, and the other stays`()
-    {
+    @Test func `F1 M7 an observer replaced during its registration ends, and the other stays`() {
         let log = Log<String>()
         let second = Box<NotificationObserver?>(nil)
         center.interruptRegistration { [center] in

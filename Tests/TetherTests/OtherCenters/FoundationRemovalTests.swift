@@ -60,8 +60,7 @@ import Testing
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `F2 each closure is removed once, so no stranger's closure is removed in its place`()
-    {
+    @Test func `F2 each closure is removed once, and no stranger's closure in its place`() {
         let log = log
         let tokens = (0..<20).map { _ in center.observe(.sample) { _ in log.add("ours") } }
         let first = tokens.compactMap(\.foreign)
@@ -79,10 +78,7 @@ import Testing
     }
 
     /// A call of Foundation's center there would take the lock again, and abort the process.
-    @Test
-    func
-        `F2 O3 an owner that is released with a block which Foundation's center is removing ends its observers`()
-    {
+    @Test func `F2 O3 an owner released with a block that Foundation removes ends its observers`() {
         let (log, center) = (log, center)
         var receivers: [ForeignSubscription] = []
         let native = {
@@ -110,10 +106,7 @@ import Testing
         #expect(center.audit().isEmpty)
     }
 
-    @Test
-    func
-        `F2 M5 R3 a token and a sender that are released with a block which is being removed end their observers`()
-    {
+    @Test func `F2 M5 R3 a token and a sender released with a removed block end their observers`() {
         let (log, center) = (log, center)
         var receivers: [ForeignSubscription] = []
         let native = {
@@ -170,10 +163,7 @@ import Testing
         center.removeObserver(keeper.token)
     }
 
-    @Test
-    func
-        `F2 an observer that a stranger's second removal took off is not removed again at its end`()
-    {
+    @Test func `F2 an observer that a stranger's second removal ended is not removed again`() {
         let log = log
         let stranger = addNative("stranger")
         let keeper = addNative("keeper")
@@ -193,9 +183,7 @@ import Testing
         for native in [keeper, heir] { center.removeObserver(native.token) }
     }
 
-    @Test
-    func `F1 R8 captures of an observer that a stranger removed are released when it is cancelled`()
-    {
+    @Test func `F1 R8 an observer that a stranger removed releases its captures when cancelled`() {
         let (log, gate) = (log, Latch())
         let stranger = addNative("stranger")
         center.removeObserver(stranger.token)

@@ -8,11 +8,9 @@ import Testing
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 O2 O3 an owner is not retained, and its observers end before the first line of its deinit`(
-            kind: CenterKind
-        )
-    {
+    func `F1 O2 O3 an owner is not retained, and its observers end before its deinit`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let tokens = Box<[NotificationObserver]>([])
         do {
@@ -51,8 +49,7 @@ import Testing
         #expect(log.entries == ["owner deinit"])
     }
 
-    @Test
-    func `F1 O6 O7 an owner's observers on both kinds of center are listed and ended together`() {
+    @Test func `F1 O6 O7 an owner's observers on two kinds of center are listed, ended together`() {
         let (log, own, foundation) = (log, ObserverCenter(), NotificationCenter())
         let owner = Holder(Plain())
         let first = own.observe(.sample, owner: owner.object!) { _, _ in log.add("own") }
@@ -89,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 O9 a handler with the last reference to its owner releases the owner after the return`(
+    func `F1 O9 a handler with its owner's last reference releases it after the return`(
         kind: CenterKind
     ) {
         let (log, center) = (log, kind.makeCenter())

@@ -23,7 +23,7 @@ import Testing
 
     // MARK: The owner's end
 
-    @Test func `O12 O2 a task is cancelled before its owner's deinit, and does not retain it`()
+    @Test func `O12 O2 a task is cancelled before its owner's deinit, and retains no owner`()
         async
     {
         let (log, begun) = (log, AsyncGate())
@@ -134,7 +134,7 @@ import Testing
     // MARK: What a task inherits
 
     @MainActor @Test
-    func `O12 a task begins on its caller's actor, in the order of starts among other tasks`()
+    func `O12 tasks begin on their caller's actor, in the order of their starts`()
         async
     {
         let (log, owner) = (log, Owner())
@@ -192,7 +192,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `O12 M9 tasks that each start the next keep nothing of those before`() async {
+    @Test func `O12 M9 a chain of tasks keeps nothing of earlier tasks`() async {
         let (generations, owner, calls) = (Generations(), Owner(), Box(0))
         generations.start(1, owner: owner) {
             // The last task: all others have returned.
@@ -209,8 +209,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test(.ownThread)
-    func `O12 R5 calls that each began inside the one before are released singly`() {
+    @Test(.ownThread) func `O12 R5 nested calls are released singly`() {
         let isOver = Latch()
         let thread = Thread {
             var calls: [AsyncRun] = []
@@ -326,8 +325,7 @@ import Testing
         #expect(OwnerObservers(of: owner).isEmpty)
     }
 
-    @Test
-    func `O12 R11 a task in an async handler that finishes the owner's observers ends none early`()
+    @Test func `O12 R11 a task in an async handler that finishes its owner ends none early`()
         async
     {
         let (log, center, owner, ended, gate) = (

@@ -49,9 +49,7 @@ import Testing
     }
 
     @Test
-    mutating func
-        `R6 removed notifications live until the caller releases them, where no lock is held`()
-    {
+    mutating func `R6 removed notifications live until the caller releases them without a lock`() {
         let log = Log<String>()
         func notification(_ label: String) -> Notification {
             Notification(name: .sample, userInfo: ["payload": Ending { log.add(label) }])

@@ -73,11 +73,9 @@ extension Races {
         }
 
         @Test(arguments: Call.all)
-        func
-            `R8 captures are released when cancel() and a call that uses the observer have returned`(
-                call: Call
-            ) throws
-        {
+        func `R8 captures are released when cancel() and a call under way have returned`(
+            call: Call
+        ) throws {
             try race(
                 rounds: 300, setUp: { round in Fixture(round: round) },
                 { fixture in fixture.token.cancel() },

@@ -117,7 +117,7 @@ extension Races {
         }
 
         @Test
-        func `M3 R4 a post that calls an observer, of a name or any, has called each earlier one`()
+        func `M3 R4 a post that calls an observer of a name or any has called all earlier ones`()
             throws
         {
             let count = 12

@@ -39,8 +39,7 @@ extension Races {
             postingThread.join()
         }
 
-        @Test
-        func `R1 R2 after cancelAndWait no handler runs, and all stores of the handlers are seen`()
+        @Test func `R1 R2 after cancelAndWait no handler runs, and all handlers' stores are seen`()
         {
             let center = ObserverCenter()
             let ended = Word()

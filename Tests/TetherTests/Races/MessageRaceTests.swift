@@ -53,8 +53,7 @@ extension Races {
             center.drop()
         }
 
-        @Test
-        func `S2 a sequence that is posted to while its owner, task or center ends is at its end`()
+        @Test func `S2 a sequence ends after posts during its owner's, task's or center's end`()
             throws
         {
             try raceToTheEnd { $0.owner.release() }

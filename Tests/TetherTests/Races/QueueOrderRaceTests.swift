@@ -111,10 +111,9 @@ extension Races {
         }
 
         @Test(arguments: Kind.allCases)
-        func
-            `D4 a thread's work on a target runs after the thread's earlier posts, beside posts of other threads`(
-                kind: Kind
-            )
+        func `D4 a thread's work on a target runs after its earlier posts, beside others`(
+            kind: Kind
+        )
             throws
         {
             try race(
@@ -134,9 +133,7 @@ extension Races {
             func has(_ number: Int) -> Bool { numbers.contains(number) }
         }
 
-        @Test
-        func
-            `P2 D4 a task that posts and awaits the actor finds its post delivered, beside other tasks`()
+        @Test func `P2 D4 a task that posts and awaits the actor finds its post delivered`()
             async
         {
             for _ in 0..<300 {

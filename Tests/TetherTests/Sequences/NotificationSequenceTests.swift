@@ -15,9 +15,7 @@ import Testing
         return log.entries
     }
 
-    @Test
-    func
-        `S1 observation begins at the call, so that nothing posted before the iteration is missed`()
+    @Test func `S1 observation begins at the call: no post before the iteration is missed`()
         async
     {
         let sequence = center.notifications(named: .sample)
@@ -82,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `S3 the buffer is bounded as asked, and what it drops is counted`() async {
+    @Test func `S3 the buffer is bounded as asked, and dropped notifications are counted`() async {
         let center = Holder(ObserverCenter())
         let newest = center.object!.notifications(named: .sample, buffering: .newest(2))
         let oldest = center.object!.notifications(named: .sample, buffering: .oldest(2))
@@ -94,10 +92,7 @@ import Testing
         #expect(await numbers(of: oldest) == [1, 2])
     }
 
-    @Test
-    func
-        `S3 R6 notifications that a full buffer drops are released in the post, with no lock held`()
-    {
+    @Test func `S3 R6 a full buffer releases dropped notifications in the post, without a lock`() {
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample, buffering: .newest(1))
         for number in 1...3 {
@@ -125,9 +120,7 @@ import Testing
         #expect(seen == [1, 2, 3, 2, 3])
     }
 
-    @Test
-    func
-        `S1 a stored sequence observes again, with all that it was given, each time that it is iterated`()
+    @Test func `S1 a stored sequence observes again with all its arguments at each iteration`()
         async
     {
         let (sender, owner) = (Album(), Album())
@@ -183,8 +176,7 @@ import Testing
         #expect(seen == [1, 2, 2])
     }
 
-    @Test
-    func `S1 S2 F1 notifications of Foundation's center can be iterated until the owner ends`()
+    @Test func `S1 S2 F1 a sequence of Foundation's center can be iterated until its owner ends`()
         async
     {
         let (foundation, owner) = (NotificationCenter(), Holder(Album()))

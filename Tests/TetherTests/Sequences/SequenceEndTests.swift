@@ -22,8 +22,7 @@ import Testing
 
     private func ends(_ task: Task<Void, Never>) async -> Bool { await inTime { await task.value } }
 
-    @Test
-    func `S2 O3 a sequence ends with its owner, which it does not retain, and drops its buffer`()
+    @Test func `S2 O3 a sequence ends with its unretained owner, and drops its buffer`()
         async
     {
         let owner = Holder(LoggedObject("owner", log))
@@ -39,7 +38,7 @@ import Testing
         #expect(log.entries.last == "end" && log.entries.count == 3)
     }
 
-    @Test func `S2 M5 a sequence ends with its sender, which it does not retain, and never widens`()
+    @Test func `S2 M5 a sequence ends with its unretained sender, and never widens`()
         async
     {
         let sender = Holder(Album())
@@ -52,7 +51,7 @@ import Testing
         #expect(log.entries == ["end"])
     }
 
-    @Test func `F1 S2 R10 over Foundation's center, too, what was posted before its end is given`()
+    @Test func `F1 S2 R10 earlier posts are given after the end of Foundation's center, too`()
         async
     {
         let center = Holder(NotificationCenter())
@@ -64,9 +63,7 @@ import Testing
         #expect(numbers == [7])
     }
 
-    @Test
-    func
-        `S2 R10 a sequence ends with its center, which it does not retain, after the earlier posts`()
+    @Test func `S2 R10 a sequence ends with its unretained center, after the earlier posts`()
         async
     {
         let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
@@ -121,8 +118,7 @@ import Testing
         center.post(name: .sample, object: nil, userInfo: ["number": number, "payload": payload])
     }
 
-    @Test func `S2 an iteration that has ended stays so, and one that begins later observes`() async
-    {
+    @Test func `S2 an ended iteration stays ended, and a later iteration observes`() async {
         let sequence = center.notifications(named: .sample)
         center.removeObservers(named: .sample)
         center.post(.sample, numbers: 1...3)
@@ -149,9 +145,7 @@ import Testing
         withExtendedLifetime(sequence) {}
     }
 
-    @Test
-    func
-        `S2 R10 M5 an iteration that begins after its owner, sender or center ended is at its end`()
+    @Test func `S2 R10 M5 an iteration after its owner's, sender's or center's end is at its end`()
         async
     {
         let (center, owner, sender) = (
@@ -190,8 +184,7 @@ import Testing
         #expect(center.audit().map(\.pending) == [1])
     }
 
-    @Test
-    func `S2 O8 M5 a sequence for an owner or a sender that is being deinitialised ends at once`()
+    @Test func `S2 O8 M5 a sequence for an owner or a sender in its deinit ends at once`()
         async
     {
         let (center, sequences) = (center, Log<NotificationSequence<Notification>>())

@@ -22,8 +22,7 @@ import Testing
                 "A thread calls code of a user while it holds a lock of Tether."))
     }
 
-    @Test func `R6 a lock that is taken after one of a later rank ends a debug build`() async throws
-    {
+    @Test func `R6 a lock taken after a lock of a later rank ends a debug build`() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {

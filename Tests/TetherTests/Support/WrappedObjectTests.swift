@@ -61,8 +61,7 @@ import Tether
         #expect(!token.isActive)
     }
 
-    @Test(arguments: Wrapping.all)
-    func `X3 an object that ends is not kept for later, however it is wrapped`(
+    @Test(arguments: Wrapping.all) func `X3 an ending object is not kept for later in any wrapping`(
         _ wrapping: Wrapping
     ) {
         let (center, jobs) = (center, ManualScheduler())

@@ -16,8 +16,7 @@ import Testing
         }
     }
 
-    @Test
-    func `R2 a fence that is there to be asked for, and refused when it is used, is not relied on`()
+    @Test func `R2 a fence that is offered, and refused at its use, is not relied on`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -37,7 +36,7 @@ import Testing
     }
 
     @Test(.enabled(if: !tether_posters_fence()))
-    func `R2 X1 a fence that is refused later ends the process instead of letting a wait be wrong`()
+    func `R2 X1 a fence that is refused later ends the process before a wait is wrong`()
         async throws
     {
         let result = try await #require(

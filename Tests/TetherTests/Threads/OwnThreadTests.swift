@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(countsIssues)
-    func `a test that blocks a thread of all tasks fails, however short it does`() {
+    func `a test that blocks a thread of all tasks fails, also for a short time`() {
         let issues = Counter()
         OwnThreadTests.$issues.withValue(issues) { passOpenGate() }
         #expect(issues.count == 1)

@@ -4,8 +4,7 @@ import Testing
 
 /// Hazard pointers, and the table of their guards.
 @Suite struct ThreadRecordTests {
-    @Test
-    func `R2 a hazard pointer leads to a handler while it runs, and not when it has returned`()
+    @Test func `R2 a hazard pointer leads to a handler while it runs, not after its return`()
         throws
     {
         let (center, addresses, looks) = (

@@ -42,8 +42,7 @@ import Testing
         #expect(count(waitInRing(of: 3) { _ in .postingThread }) == [2, 1])
     }
 
-    @Test
-    func `R2 a wait for a handler that waits for one's own is refused before anyone stands still`()
+    @Test func `R2 a wait for a handler that waits for the caller's is refused before it blocks`()
         async throws
     {
         let (center, addresses, results) = (
@@ -73,8 +72,7 @@ import Testing
     }
 
     /// The release of an async handler's captures is part of the call.
-    @Test
-    func `R2 R8 a deinit that waits in a ring, as an async handler's captures end, is refused`()
+    @Test func `R2 R8 a deinit that waits in a ring of async handlers is refused`()
         async
     {
         let (center, results, ended) = (ObserverCenter(), Log<Result>(), AsyncGate())
@@ -112,8 +110,7 @@ import Testing
         }
     }
 
-    @Test func `R2 one observer's handlers on three threads that wait for each other are detected`()
-    {
+    @Test func `R2 handlers of one observer that wait for each other on three threads are found`() {
         // The first handler waits for the two others, and each of the two would wait for the first.
         #expect(count(waitForItself(onThreads: 3)) == [1, 2])
     }
@@ -133,7 +130,7 @@ import Testing
         return results
     }
 
-    @Test func `R2 a chain of waits that is no ring is waited for to its end`() {
+    @Test func `R2 a chain of waits without a ring is waited for to its end`() {
         let center = ObserverCenter()
         let results = Log<Result>()
         let order = Log<Int>()
@@ -158,7 +155,7 @@ import Testing
         tokens.set([])
     }
 
-    @Test func `R2 two waits that meet in one thread are no ring`() {
+    @Test func `R2 two waits that meet in a thread are no ring`() {
         let center = ObserverCenter()
         let results = Log<Result>()
         let (meeting, mayReturn) = (Meeting(of: 3), Gate())

@@ -80,7 +80,7 @@ import Testing
         #expect(try TracedEvent.read(file).suffix(2).map(\.description) == ["B post sample", "E "])
     }
 
-    @Test func `L5 a process that was forked off writes nothing, and may write a trace of its own`()
+    @Test func `L5 a forked process writes nothing, and may write a trace of its own`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -115,9 +115,7 @@ import Testing
 
     // MARK: Who may write
 
-    @Test
-    func
-        `L5 X1 a trace is refused beside another one, and where it cannot be written, with the remedy`()
+    @Test func `L5 X1 a second trace, or one without a writable file, is refused with the remedy`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -159,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `L5 a scope writes a trace of its body, and hands on what that returns or throws`()
+    @Test func `L5 a scope writes a trace of its body, and returns or throws the body's result`()
         async
     {
         await #expect(processExitsWith: .success) {

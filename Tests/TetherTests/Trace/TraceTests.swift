@@ -16,8 +16,7 @@ private typealias SendableAsThread = Any
 /// The events of a trace. Each test has a process of its own, because a trace has the events of the
 /// whole process. The tests run serially, because many processes at once would starve other tests.
 @Suite(.ownThread, .serialized) struct TraceTests {
-    @Test
-    func `L5 a post is a slice, with a slice for each handler that it calls, by name and line`()
+    @Test func `L5 a post is a slice, with a slice of each called handler by name and line`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -64,9 +63,7 @@ private typealias SendableAsThread = Any
         }
     }
 
-    @Test
-    func
-        `L5 a delivery waits in a row of its target, and an arrow leads from its post to its call`()
+    @Test func `L5 a delivery waits in its target's row, and an arrow joins its post and call`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -159,9 +156,7 @@ private typealias SendableAsThread = Any
         }
     }
 
-    @Test
-    func
-        `L5 O3 an owner's end is a slice, in it those of its observers in order, before its deinit`()
+    @Test func `L5 O3 an owner's end is a slice with those of its observers, before its deinit`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -182,8 +177,9 @@ private typealias SendableAsThread = Any
         }
     }
 
-    @Test
-    func `L5 O3 the captures of each observer are released before the next observer's end`() async {
+    @Test func `L5 O3 the captures of each observer are released before the next observer's end`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()
             let owner = Holder(LoggedObject("owner", Log()))
@@ -201,9 +197,7 @@ private typealias SendableAsThread = Any
         }
     }
 
-    @Test
-    func
-        `L5 M5 an observer's end says that its sender, or its center, has ended, or that it was stopped`()
+    @Test func `L5 M5 an observer's end names its sender's end, its center's end or cancellation`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -231,7 +225,7 @@ private typealias SendableAsThread = Any
         }
     }
 
-    @Test func `L5 an async handler is a slice of its own, whatever thread it ends on`() async {
+    @Test func `L5 an async handler is a slice of its own, on any thread`() async {
         await #expect(processExitsWith: .success) {
             let (center, file, gate) = (ObserverCenter(), TracedEvent.freshFile(), AsyncGate())
             let token = center.observe(.sample) { (_: Notification) async in

@@ -19,7 +19,7 @@ import Tether
 
     private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped] } }
 
-    @Test func `D8 a backlog of the oldest drops what is new, and counts it`() {
+    @Test func `D8 a backlog of the oldest drops and counts new notifications`() {
         let token = observe()
         token.backlog = .oldest(3)
         center.post(.sample, numbers: 1...5)
@@ -33,9 +33,7 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test
-    func `D8 a bound that is set later drops at once, and one that is lifted lets everything wait`()
-    {
+    @Test func `D8 a bound set later drops at once, and without a bound everything waits`() {
         let token = observe()
         center.post(.sample, numbers: 1...10)
         token.backlog = .newest(4)
@@ -48,8 +46,8 @@ import Tether
         #expect(log.entries == [10, 11, 12, 13])
     }
 
-    @Test
-    func `D8 D4 a post in the deinit of a dropped payload is delivered behind the dropping post`() {
+    @Test func `D8 D4 a post in a dropped payload's deinit is delivered behind the dropping post`()
+    {
         let queue = DispatchQueue(label: "suspended")
         let bounded = observe(.other, on: .dispatchQueue(queue))
         bounded.backlog = .newest(1)

@@ -9,10 +9,7 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    @Test
-    func
-        `D4 work that was put on a queue before a post runs before its handlers, though an earlier delivery waits`()
-    {
+    @Test func `D4 work on a queue runs before a later post's handlers, though a delivery waits`() {
         let queue = DispatchQueue(label: "BlockTests")
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in
             log.add("\($0.number)")
@@ -35,9 +32,7 @@ import Testing
         #expect(unsafe DispatchQueue.global().cQueue != nil)
     }
 
-    @Test
-    func `D4 a barrier that was put on a concurrent queue before a post runs before its handlers`()
-    {
+    @Test func `D4 a barrier on a concurrent queue runs before the handlers of a later post`() {
         let queue = DispatchQueue(label: "BlockTests", attributes: .concurrent)
         let token = center.observe(.sample, on: .dispatchQueue(queue, concurrently: true)) {
             [log] in
@@ -52,8 +47,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test
-    func `D4 work that was put on the main queue before a post runs before its handlers there`()
+    @Test func `D4 work on the main queue runs before a later post's handlers there`()
         async
     {
         let token = center.observe(.sample, on: .main) { [log] in log.add("\($0.number)") }
@@ -72,7 +66,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D2 D4 a post is one step on a serial target, also if a handler of it posts`() {
+    @Test func `D2 D4 a post is one step on a serial target, also if its handler posts`() {
         let queue = DispatchQueue(label: "BlockTests")
         let tokens = [
             center.observe(.sample, on: .dispatchQueue(queue)) { [center, log] notification in
@@ -91,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D2 a post puts one job on each target, over Foundation's center one for each observer`(
+    func `F1 D2 a post is one job on a target; over Foundation's center a job an observer`(
         kind: CenterKind
     ) {
         let center = kind.makeCenter()
@@ -112,8 +106,8 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test
-    func `M3 D1 the deliveries of a post are on their queues before its first handler is called`() {
+    @Test func `M3 D1 a post's deliveries are on their queues before its first handler is called`()
+    {
         let scheduler = ManualScheduler()
         let tokens = [
             center.observe(.sample) { [log] _ in
@@ -177,7 +171,7 @@ import Testing
         withExtendedLifetime((token, actor)) {}
     }
 
-    @Test func `R1 a delivery that its block has taken is not made after a cancel in between`() {
+    @Test func `R1 a delivery taken by a block is not made after a cancel in between`() {
         let queue = DispatchQueue(label: "BlockTests")
         let (first, second) = (Box<NotificationObserver?>(nil), Box<NotificationObserver?>(nil))
         first.set(
@@ -288,10 +282,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test
-    func
-        `X3 an object that posts itself in userInfo from its deinit is not kept for an asynchronous observer`()
-    {
+    @Test func `X3 an object that posts itself in userInfo in its deinit is not kept for later`() {
         final class Posts {
             let center: ObserverCenter
             init(_ center: ObserverCenter) { self.center = center }

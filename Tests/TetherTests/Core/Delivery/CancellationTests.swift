@@ -19,10 +19,7 @@ import Testing
         }
     }
 
-    @Test
-    func
-        `D2 cancelling an operation that runs on a concurrent queue drops no other operation's delivery`()
-    {
+    @Test func `D2 cancelling a concurrent queue's running operation drops no other's delivery`() {
         let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
         queue.maxConcurrentOperationCount = 2
         let (isRunning, mayReturn, mayEnd) = (Gate(), Gate(), Gate())
@@ -41,7 +38,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D2 cancelling while a handler runs drops what is behind it and lets it finish`() {
+    @Test func `D2 cancelling lets a running handler finish, and drops later deliveries`() {
         let center = ObserverCenter()
         let queue = OperationQueue.serial()
         let log = Log<Int>()
@@ -63,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `D2 D7 cancelling with batching drops the deliveries of an operation that has not begun`(
+    func `D2 D7 with batching, cancelling drops deliveries of an operation not yet begun`(
         first: Bool
     ) {
         let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
@@ -84,8 +81,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test
-    func `D2 D6 D7 cancelling the operation of a batching target that was left drops nothing`() {
+    @Test func `D2 D6 D7 cancelling an operation of an earlier batching target drops nothing`() {
         let (center, log) = (ObserverCenter(), Log<Int>())
         let (left, next) = (OperationQueue.serial(), OperationQueue.serial())
         left.isSuspended = true
@@ -101,10 +97,7 @@ import Testing
         #expect(center.audit().map(\.dropped) == [0])
     }
 
-    @Test
-    func
-        `R7 R8 a once observer whose delivery a cancelled queue drops has ended, its captures released`()
-    {
+    @Test func `R7 R8 a once observer whose delivery is dropped ends and releases its captures`() {
         let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<String>())
         queue.isSuspended = true
         let token = {

@@ -151,7 +151,7 @@ extension DeliveryOrder {
         #expect(subject.run(subject.blocks[0]) == [101])
     }
 
-    @Test func `D7 a batch asks for one block, which makes what is pending`() {
+    @Test func `D7 a batch asks for one block, which makes all pending deliveries`() {
         var subject = Subject(.batch)
         subject.post(3)
         #expect(subject.blocks == [1])
@@ -175,8 +175,9 @@ extension DeliveryOrder {
 
     /// A random run of each order: everything is delivered or dropped once, and every order but
     /// `serial` is posting order.
-    @Test(arguments: DeliveryOrder.all)
-    func `D4 D6 D8 random runs lose nothing and leave nothing`(order: DeliveryOrder) {
+    @Test(arguments: DeliveryOrder.all) func `D4 D6 D8 random runs lose nothing and leave nothing`(
+        order: DeliveryOrder
+    ) {
         for _ in 0..<300 {
             let seed = UInt64.random(in: 0 ... .max)
             var random = SplitMix64(seed: seed)

@@ -35,7 +35,7 @@ import Testing
         #expect(!token.isActive && !token.isMuted)
     }
 
-    @Test func `D9 an observer is muted while a closure runs, also one that throws`() {
+    @Test func `D9 an observer is muted while a closure runs, also a throwing closure`() {
         struct Thrown: Error {}
         let (log, center) = (log, center)
         let token = center.observe(.sample) { log.add($0.number) }
@@ -55,7 +55,7 @@ import Testing
         #expect(!token.isMuted && log.entries == [3])
     }
 
-    @Test func `D9 muting an owner mutes only the observers that it has then`() {
+    @Test func `D9 muting an owner mutes only the present observers`() {
         let (log, center, owner) = (log, center, Plain())
         let observers = OwnerObservers(of: owner)
         center.observe(.sample, owner: owner) { log.add($1.number) }
@@ -84,8 +84,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test
-    func `D9 unmuting enqueues the kept notification behind pending ones and before later ones`() {
+    @Test func `D9 unmuting puts the kept notification behind pending and before later ones`() {
         let token = observe(on: .custom(scheduler))
         center.post(.sample, number: 1)
         token.mute(keepingNewest: true)
@@ -145,8 +144,7 @@ import Testing
         }
     }
 
-    @Test
-    func `D9 a post made while a scheduler takes the kept notification's block comes after it`() {
+    @Test func `D9 a post while a scheduler takes the kept notification's block comes after it`() {
         let (center, scheduler) = (center, Interposing())
         let token = observe(on: .custom(scheduler))
         token.mute(keepingNewest: true)

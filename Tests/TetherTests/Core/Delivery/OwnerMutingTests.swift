@@ -66,8 +66,7 @@ import Testing
         withExtendedLifetime((owner, other)) {}
     }
 
-    @Test func `R11 D9 a handler of an unmuting finishes an observer that the unmuting has called`()
-    {
+    @Test func `R11 D9 a handler in an unmuting finishes an observer that the unmuting called`() {
         let (owner, log) = (Owner(), log)
         let first = observe(owner, "first ")
         let last = center.observe(.sample, owner: owner) { _, _ in log.add("\(first.finish())") }
@@ -79,7 +78,7 @@ import Testing
         withExtendedLifetime((owner, last)) {}
     }
 
-    @Test func `D9 an owner's mutings are counted, apart from those of its tokens`() {
+    @Test func `D9 an owner's mutings are counted apart from the mutings of tokens`() {
         let owner = Owner()
         let token = observe(owner, "a")
         mute(owner)

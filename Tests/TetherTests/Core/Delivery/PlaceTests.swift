@@ -20,8 +20,7 @@ import Testing
         }
     }
 
-    @Test
-    func `D2 a cancelled operation of a concurrent queue drops the delivery of its own post`()
+    @Test func `D2 a cancelled operation of a concurrent queue drops its own post's delivery`()
         throws
     {
         let queue = OperationQueue()
@@ -38,9 +37,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test
-    func `D4 D8 a bounded backlog delivers nothing before a barrier that was put before the post`()
-    {
+    @Test func `D4 D8 a bounded backlog delivers nothing before an earlier barrier`() {
         let queue = DispatchQueue(label: "PlaceTests", attributes: .concurrent)
         let token = center.observe(.sample, on: .dispatchQueue(queue, concurrently: true)) {
             [log] in
@@ -79,8 +76,8 @@ import Testing
         thread.cancel()
     }
 
-    @Test
-    func `D4 a job that a scheduler runs inside a handler keeps the order of the other observer`() {
+    @Test func `D4 a job that a scheduler runs inside a handler keeps the other observer's order`()
+    {
         let scheduler = ManualScheduler()
         let tokens = [
             center.observe(.sample, on: .custom(scheduler)) { [log] in
@@ -123,9 +120,7 @@ import Testing
         withExtendedLifetime(counted) {}
     }
 
-    @Test
-    func `D6 an owner's observers move with their deliveries in posting order, but not fixed ones`()
-    {
+    @Test func `D6 an owner's observers move with their deliveries in order, except fixed ones`() {
         let (owner, scheduler) = (NSObject(), ManualScheduler())
         let log = log
         let manual = DeliveryTarget.custom(ManualScheduler())
@@ -146,7 +141,7 @@ import Testing
         #expect(OwnerObservers(of: owner).target.description.hasPrefix("custom"))
     }
 
-    @Test func `D2 an observer that runs concurrently shares no block with one that does not`() {
+    @Test func `D2 a concurrent observer shares no block with a serial observer`() {
         let queue = DispatchQueue(label: "PlaceTests", attributes: .concurrent)
         let (isRunning, done) = (Gate(), Gate())
         let tokens = [
@@ -177,9 +172,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test
-    func `D3 a post on a run loop's thread is handled behind what was posted first from elsewhere`()
-    {
+    @Test func `D3 a post on a run loop's thread is handled behind earlier posts from elsewhere`() {
         let (center, log) = (center, log)
         JoinableThread {
             RunLoopThread.prepareCurrentThread()
@@ -196,8 +189,7 @@ import Testing
         #expect(log.entries == ["posted", "started", "stopped"])
     }
 
-    @Test
-    func `D3 a post inside a handler on the main queue is handled at once though others wait`()
+    @Test func `D3 a post inside a handler on the main queue is handled at once, others wait`()
         async
     {
         let (center, log) = (center, log)
@@ -252,8 +244,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test
-    func `M3 D3 a post on the main queue is handled before what another thread posts meanwhile`()
+    @Test func `M3 D3 a post on the main queue is handled before another thread's later post`()
         async
     {
         let (center, log) = (center, log)
@@ -276,7 +267,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `R4 D9 what a handler mutes or unmutes holds from the next post on`() async {
+    @Test func `R4 D9 a handler's mutings and unmutings begin with the next post`() async {
         let (center, log) = (center, log)
         let (muted, unmuted) = (Holder<NotificationObserver>(), Holder<NotificationObserver>())
         let first = center.observe(.sample, on: .main) { note in
@@ -314,8 +305,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test
-    func `D3 D4 a post that asks its observers is decided as a whole, also if one posts meanwhile`()
+    @Test func `D3 D4 a post asks its observers as a whole, also if one posts meanwhile`()
         async
     {
         let (center, log) = (center, log)
@@ -336,8 +326,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `D3 D4 a post is decided as a whole, though observers in other modes stand between`()
-    {
+    @Test func `D3 D4 a post is decided as a whole, also with observers in other modes between`() {
         let (center, log) = (center, log)
         JoinableThread {
             let thread = Thread.current

@@ -12,10 +12,7 @@ import Tether
         let log = Log<String>()
     }
 
-    @Test
-    func
-        `D6 a switch from another thread while a handler runs does not wait, and does not overtake it`()
-    {
+    @Test func `D6 a switch on another thread neither waits for a running handler nor overtakes`() {
         let fixture = Fixture()
         let (center, first, second, log) = (
             fixture.center, fixture.first, fixture.second, fixture.log
@@ -47,10 +44,7 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test
-    func
-        `D6 a block that ran during a call calls the handler on its own queue, after two switches`()
-    {
+    @Test func `D6 a block that ran during a call calls on its own queue after two switches`() {
         let (center, log, key) = (ObserverCenter(), Log<String>(), DispatchSpecificKey<String>())
         let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))
         for queue in [first, second] { queue.setSpecific(key: key, value: queue.label) }

@@ -94,8 +94,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test
-    func `R10 a registration that comes after the end is ended, and what it captured released`() {
+    @Test func `R10 a registration after the end is ended, and its captures are released`() {
         let log = log
         let core = CenterCore()
         core.close()

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: 0..<24)
-    func `M1 M2 M3 a post reaches each of the four kinds once, in registration order, and no other`(
+    func `M1 M2 M3 a post reaches each of four kinds once, in registration order`(
         seed: Int
     ) {
         let (a, b, stranger) = (Sender(), Sender(), Sender())
@@ -159,8 +159,7 @@ extension MatchingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 M4 a class instance matches by identity, whatever its equality says`(kind: CenterKind)
-    {
+    func `F1 M4 a class instance matches by identity, not by equality`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
         let (sender, equal) = (NSMutableString(string: "text"), NSMutableString(string: "text"))
         #expect(sender == equal)
@@ -268,11 +267,9 @@ extension MatchingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func
-        `F1 M7 a post while an observer is replaced reaches the new one, and neither over Foundation's center`(
-            kind: CenterKind
-        )
-    {
+    func `F1 M7 a post during a replacement reaches the new one, over Foundation's neither`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let first = {
             // Released with the old handler, before the replacing call returns.
@@ -286,8 +283,9 @@ extension MatchingTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test(arguments: CenterKind.allCases)
-    func `F1 M8 centers are isolated from each other`(kind: CenterKind) {
+    @Test(arguments: CenterKind.allCases) func `F1 M8 centers are isolated from each other`(
+        kind: CenterKind
+    ) {
         let (log, center, other) = (log, kind.makeCenter(), NotificationCenter())
         let token = center.observe(.sample, key: 1) { _ in log.add("first") }
         let second = other.observe(.sample, key: 1) { _ in log.add("second") }

@@ -19,8 +19,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test(arguments: 1...2)
-    func `M9 posting a name in strings that are made anew keeps few of them, in a post that lasts`(
+    @Test(arguments: 1...2) func `M9 a post that lasts keeps few of many strings of one name`(
         posts: Int
     ) {
         let name = Notification.Name("a name that is too long to stand in the string itself")
@@ -43,8 +42,9 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test(arguments: [10, 1000, 1600])
-    func `M9 the table of keys shrinks with its observers`(count: Int) {
+    @Test(arguments: [10, 1000, 1600]) func `M9 the table of keys shrinks with its observers`(
+        count: Int
+    ) {
         let tokens = (0..<10_000).map { center.observe(.sample, key: Key(number: $0)) { _ in } }
         for token in tokens.dropFirst(count) { token.cancel() }
         let capacity = center.core.state.withLock { $0.registry.keyed.capacity }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [true, false], [nil, Notification.Name.sample])
-    func `M9 a name's slots shrink with its observers, in whatever order they end`(
+    func `M9 a name's slots shrink with its observers in any order of ends`(
         newestFirst: Bool, name: Notification.Name?
     ) {
         let tokens = (0..<1000).map { _ in center.observe(name) { _ in } }
@@ -96,8 +96,9 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test(arguments: 0..<6)
-    func `M9 after additions and removals of every kind nothing is left`(seed: Int) {
+    @Test(arguments: 0..<6) func `M9 after additions and removals of every kind nothing is left`(
+        seed: Int
+    ) {
         var dice = SplitMix64(seed: UInt64(seed))
         var tokens: [NotificationObserver] = []
         var objects: [Object] = (0..<4).map { _ in Object() }

@@ -100,7 +100,7 @@ import Testing
 
     /// A post reads the last id, then the bucket of the name, and then that of any name. An
     /// observer that is added meanwhile may be in one bucket alone.
-    @Test func `M3 R4 a post of two buckets leaves out what was added after its first look`() {
+    @Test func `M3 R4 a post of two buckets leaves out observers added after its first look`() {
         let tokens = [observe(1, kind: 4, object: Sender()), observe(2, kind: 5, object: Sender())]
         // The name has a cache entry from now on.
         center.post(name: .sample, object: nil)

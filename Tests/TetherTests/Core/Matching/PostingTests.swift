@@ -5,9 +5,7 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct PostingTests {
-    @Test
-    func `M1 R8 a notification of a name alone stays whole while its name is forgotten, and after`()
-    {
+    @Test func `M1 R8 a notification of a name alone stays whole when its name is forgotten`() {
         nonisolated(unsafe) var kept: Notification?
         let other = ObserverCenter()
         do {
@@ -40,10 +38,7 @@ import Testing
         #expect(whole?.userInfo == nil)
     }
 
-    @Test
-    func
-        `R8 a post takes no lock to look for what was kept for an earlier one that is still under way`()
-    {
+    @Test func `R8 a post takes no lock to look for the garbage of an earlier post under way`() {
         let center = ObserverCenter()
         let (isPosting, mayReturn, hasPosted) = (Latch(), Latch(), Gate())
         let tokens = [

@@ -32,8 +32,7 @@ import Testing
 
     private func ids(_ registrations: [Registration]) -> [UInt64] { registrations.map(\.id) }
 
-    @Test
-    func `M3 R1 observers of two names that end in any order leave the others, in their order`() {
+    @Test func `M3 R1 observers of two names that end in any order leave the others in order`() {
         var (registry, random) = (Registry(), SplitMix64(seed: 1))
         var live: [Int: [Registration]] = [0: [], 1: []]
         for step in 0..<4000 {
@@ -62,9 +61,7 @@ import Testing
         unsafe registry.cache?.find(StringBits(name.rawValue)) != nil
     }
 
-    @Test
-    func `M9 a post puts an observed name into the cache, and the last observer's end removes it`()
-    {
+    @Test func `M9 a post caches an observed name, and the last observer's end removes it`() {
         var registry = Registry()
         let (name, one, other) = (long(1), registration(), registration())
         let anew = Notification.Name(String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
@@ -97,8 +94,7 @@ import Testing
         #expect(strings.count { isCached($0, in: registry) } == 0 && registry.nameCount == 0)
     }
 
-    @Test
-    func `M9 a name without observers is cached when it is posted often, and observed as before`() {
+    @Test func `M9 a name without observers is cached when posted often, and observed as before`() {
         var registry = Registry()
         let name = long(1)
         _ = registry.matches(name: name, sender: { nil })
@@ -113,10 +109,7 @@ import Testing
         #expect(registry.nameCount == 0 && registry.isEmpty)
     }
 
-    @Test
-    func
-        `M9 names without observers that are posted often leave as the cache has no place for them`()
-    {
+    @Test func `M9 often posted names without observers leave when the cache has no place`() {
         var registry = Registry()
         let names = (0..<2000).map(long)
         for name in names { for _ in 0..<9 { _ = registry.matches(name: name, sender: { nil }) } }

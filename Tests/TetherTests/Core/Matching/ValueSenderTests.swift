@@ -67,7 +67,7 @@ import Tether
         withExtendedLifetime(sequence) {}
     }
 
-    @Test func `M4 an optional is what is in it, however deep`() {
+    @Test func `M4 an optional is equal to its content at any depth`() {
         let one: Int? = 1
         let nested: Int?? = .some(.some(1))
         let deep: Int??? = .some(.some(.some(1)))
@@ -101,7 +101,7 @@ import Tether
             reached(failure, by: failure, failure as any Error, Failure()) == [true, true, false])
     }
 
-    @Test func `M4 AnyHashable is what is in it`() {
+    @Test func `M4 AnyHashable is equal to its content`() {
         let posts: [Any] = [
             1, AnyHashable(1), AnyHashable(AnyHashable(1)), AnyHashable(Int?.some(1)),
             AnyHashable(2), 1.0,

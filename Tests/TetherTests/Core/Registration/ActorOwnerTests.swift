@@ -11,8 +11,7 @@ import Testing
 
     private func recorder() -> Recorder { Recorder(on: executor, log: log) }
 
-    @Test
-    func `P2 an actor owner's handler runs on the actor, in posting order across its observers`() {
+    @Test func `P2 an actor's handlers run on the actor, in posting order across its observers`() {
         let owner = recorder()
         center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in
             owner.record("a\(note.number)")
@@ -33,7 +32,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `P2 D4 a job that overtakes earlier ones makes their deliveries, before its own`() {
+    @Test func `P2 D4 a job that overtakes earlier jobs makes their deliveries first`() {
         let owner = recorder()
         let token = center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in
             owner.record("\(note.number)")
@@ -77,10 +76,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test
-    func
-        `P2 O2 an actor is retained while a delivery waits for it, and deallocated after the delivery`()
-    {
+    @Test func `P2 O2 a waiting delivery retains its actor, which is deallocated afterwards`() {
         let (center, log) = (center, log)
         let owner = Box<Recorder?>()
         owner.set(Recorder(on: executor, log: log) { log.add("deinit") })
@@ -118,7 +114,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `P2 D4 an actor that is a scheduler too is distinguished from what it schedules`()
+    @Test func `P2 D4 an actor that is also a scheduler is distinguished from its blocks`()
         async
     {
         let (center, log, owner) = (center, log, SchedulingActor())

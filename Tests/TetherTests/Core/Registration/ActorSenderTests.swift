@@ -38,11 +38,9 @@ import Testing
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test(arguments: Kind.allCases)
-    func
-        `M5 R8 observers of an actor end by themselves when its own job releases the last reference`(
-            kind: Kind
-        ) async
-    {
+    func `M5 R8 observers of an actor end when its own job releases the last reference`(
+        kind: Kind
+    ) async {
         let (posts, gone, mayEnd, hasEnded) = (Log<String>(), Gate(), AsyncGate(), AsyncGate())
         let token: NotificationObserver
         do {
@@ -61,11 +59,9 @@ import Testing
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test(arguments: Kind.allCases)
-    func
-        `M5 R8 observers of an actor end by themselves when the last reference is released elsewhere`(
-            kind: Kind
-        ) async
-    {
+    func `M5 R8 observers of an actor end when another thread releases the last reference`(
+        kind: Kind
+    ) async {
         let (posts, gone) = (Log<String>(), Gate())
         let sender = Box<(any SenderActor)?>(kind.make(center))
         let token = observe(sender.value!, posts, gone)

@@ -5,8 +5,7 @@ import Testing
 
 /// Other ends during a bulk end.
 @Suite struct BulkEndTests {
-    @Test
-    func `R8 R9 an observer that is cancelled during a bulk end releases its captures at once`() {
+    @Test func `R8 R9 an observer cancelled during a bulk end releases its captures at once`() {
         let center = ObserverCenter()
         let second = Holder<NotificationObserver>()
         let (isAlive, seen) = (Flag(), Log<Bool>())

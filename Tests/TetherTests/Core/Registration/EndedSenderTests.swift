@@ -7,10 +7,7 @@ import Testing
 @Suite struct EndedSenderTests: SenderEndSuite {
     let log = Log<String>()
 
-    @Test
-    func
-        `M5 X3 a post of a sender's deinit is delivered without an object, and then the observers end`()
-    {
+    @Test func `M5 X3 a post in a sender's deinit has no object, and observers end after it`() {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()
         let sender = Holder(
@@ -31,9 +28,7 @@ import Testing
             ])
     }
 
-    @Test
-    func `M5 D2 an observer that waits for what a dead sender enqueued ends when that is dropped`()
-    {
+    @Test func `M5 D2 an observer of a dead sender ends when the pending delivery is dropped`() {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()
         let sender = lastWordSender(center)

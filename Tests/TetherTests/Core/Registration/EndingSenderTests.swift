@@ -64,8 +64,7 @@ import Tether
         #expect(!token.isActive)
     }
 
-    @Test
-    func `M5 O8 an observed sender that observes itself in its deinit gets an inactive observer`() {
+    @Test func `M5 O8 a sender that observes itself in its deinit gets an inactive observer`() {
         let (center, log) = (center, log)
         var sender: Sender? = Sender { sender in
             let tokens = [
@@ -81,8 +80,7 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test func `M5 O1 a new object at an ended sender's address is a stranger to what is pending`()
-    {
+    @Test func `M5 O1 a new object at an ended sender's address gets no pending delivery`() {
         let (center, jobs) = (center, ManualScheduler())
         let rounds = 100
         var tokens: [NotificationObserver] = []

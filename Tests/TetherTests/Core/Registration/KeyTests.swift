@@ -33,7 +33,7 @@ import Testing
         withExtendedLifetime((replacement, x, y)) {}
     }
 
-    @Test func `M7 M4 a key is what is in its optionals and boxes`() {
+    @Test func `M7 M4 a key is equal to the content of its optionals and boxes`() {
         let keys: [any Hashable] = [
             1, Int?.some(1), Int??.some(.some(1)), AnyHashable(1), AnyHashable(Int?.some(1)),
         ]
@@ -44,7 +44,7 @@ import Testing
         #expect(empty.map(\.isActive) == [false, true, true])
     }
 
-    @Test func `M7 a post under way that has not reached the replaced one calls neither`() {
+    @Test func `M7 a post under way that has not reached a replaced observer calls neither`() {
         let (log, center, second) = (log, center, Box<NotificationObserver?>())
         let replacing = center.observe(.sample, once: true) { _ in
             second.set(center.observe(.sample, key: 1) { _ in log.add("second") })
@@ -57,8 +57,7 @@ import Testing
         withExtendedLifetime((replacing, first)) { second.drop() }
     }
 
-    @Test
-    func `M7 a key is free again once its observer is cancelled, has run once or lost its owner`() {
+    @Test func `M7 a key is free once its observer is cancelled, has run once or lost its owner`() {
         let stopped = center.observe(.sample, key: 1) { _ in }
         stopped.cancel()
         let once = center.observe(.sample, once: true, key: 1) { _ in }
@@ -80,7 +79,7 @@ import Testing
             site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
     }
 
-    @Test func `M7 an observer that has ended before it is added replaces none`() {
+    @Test func `M7 an observer that ended before its addition replaces no observer`() {
         let core = CenterCore()
         let (first, second) = (keyed(core), keyed(core))
         core.add(first, name: .sample, sender: nil)
@@ -92,7 +91,8 @@ import Testing
         #expect(core.isEmpty)
     }
 
-    @Test func `M7 R3 an observer that ends while it is replaced ends once, and is in no audit`() {
+    @Test func `M7 R3 an observer that ends during its replacement ends once, and is in no audit`()
+    {
         let core = CenterCore()
         let (first, second) = (keyed(core), keyed(core))
         core.add(first, name: .sample, sender: nil)

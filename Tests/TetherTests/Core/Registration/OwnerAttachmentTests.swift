@@ -6,7 +6,7 @@ import Testing
 @Suite struct OwnerAttachmentTests {
     private let log = Log<String>()
 
-    @Test func `O2 M5 a sender is not retained, nor is one that owns its own observer`() {
+    @Test func `O2 M5 a sender is not retained, also if the sender owns its observer`() {
         let center = ObserverCenter()
         let sender = Holder(LoggedObject("sender", log))
         let token = center.observe(.sample, from: sender.object!) { _ in }
@@ -19,7 +19,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `O6 of an owner's many observers those that end leave the rest, in order`() {
+    @Test func `O6 observers of an owner that end leave the others in order`() {
         let center = ObserverCenter()
         let owner = LoggedObject("owner", log)
         let tokens = (0..<100).map { _ in center.observe(.sample, owner: owner) { _, _ in } }
@@ -46,10 +46,7 @@ import Testing
         #expect(token == nil)
     }
 
-    @Test
-    func
-        `O11 R3 a token that is cancelled before its owner ends leaves nothing of the owner behind`()
-    {
+    @Test func `O11 R3 a token cancelled before its owner's end leaves nothing of the owner`() {
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("owner", log))
         let probe = ObjectProbe(owner.object!)

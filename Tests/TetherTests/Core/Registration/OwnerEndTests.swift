@@ -29,7 +29,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `O3 R3 R8 an owner's end leaves an observer to the thread that is ending it`() {
+    @Test func `O3 R3 R8 an owner's end leaves an observer to the thread that ends the observer`() {
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("owner", log))
         let registration = center.observe(.sample, owner: owner.object!) { _, _ in }.registration
@@ -42,8 +42,8 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test
-    func `O3 R6 a chain of owners, each held by the observer of the one before, ends in order`() {
+    @Test func `O3 R6 a chain of owners, each held by the previous one's observer, ends in order`()
+    {
         let center = ObserverCenter()
         let first = Holder<LoggedObject>()
         for index in (0..<500).reversed() {
@@ -62,9 +62,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test
-    func `O9 O4 an owner released while its handler runs elsewhere ends there, with no lock held`()
-    {
+    @Test func `O9 O4 an owner released while its handler runs ends there, with no lock held`() {
         let center = ObserverCenter()
         let (begun, released) = (Gate(), Gate())
         let threads = Log<ObjectIdentifier>()

@@ -22,9 +22,7 @@ import Testing
         }
     }
 
-    @Test
-    func
-        `R8 an observer cancelled in a nested post of its own handler is released when the outer post ends`()
+    @Test func `R8 an observer cancelled in its handler's nested post lives until the outer ends`()
     {
         let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(
@@ -41,10 +39,7 @@ import Testing
         token.drop()
     }
 
-    @Test
-    func
-        `R8 an observer cancelled in its own handler in a nested post is released when that post ends`()
-    {
+    @Test func `R8 an observer cancelled in its handler in a nested post is released after it`() {
         let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(observeCapturing(.other) { token.value!.cancel() })
         let nesting = center.observe(.sample) { _ in
@@ -82,10 +77,7 @@ import Testing
         #expect(mailbox == nil)
     }
 
-    @Test
-    func
-        `R8 an observer that its own handler cancels on a queue is released when the handler returns`()
-    {
+    @Test func `R8 an observer that its handler on a queue cancels is released at the return`() {
         let (log, queue, token) = (
             log, DispatchQueue(label: "ReleaseTests"), Box<NotificationObserver?>()
         )
@@ -119,10 +111,7 @@ import Testing
         withExtendedLifetime(stopping) {}
     }
 
-    @Test
-    func
-        `R8 with another thread's post to other observers, captures are released before cancel returns`()
-    {
+    @Test func `R8 another thread's post to other observers delays no release of captures`() {
         let (log, center, token) = (log, center, observeCapturing())
         let kept = { center.core.state.withLock(\.garbage.count) }
         let holding = HeldPost.observer(on: center)
@@ -170,8 +159,7 @@ import Testing
         }
     }
 
-    @Test
-    func `R8 of overlapping posts the last that is at it releases it, though others still run`() {
+    @Test func `R8 the last post at an observer releases its captures, though other posts run`() {
         let log = log
         let token = HeldPost.observer(on: center) { log.add("released") }
         let holding = HeldPost.observer(.third, on: center)
@@ -190,8 +178,7 @@ import Testing
         withExtendedLifetime((token, holding)) {}
     }
 
-    @Test
-    func `R8 a post that began after the cancellation neither keeps nor releases the captures`() {
+    @Test func `R8 a post that begins after a cancellation neither keeps nor releases captures`() {
         let log = log
         let token = HeldPost.observer(on: center) { log.add("released") }
         let holding = HeldPost.observer(.third, on: center)
@@ -206,8 +193,7 @@ import Testing
         withExtendedLifetime((token, holding)) {}
     }
 
-    @Test
-    func `R8 a post that begins after the cancellation collects nothing while the handler runs`() {
+    @Test func `R8 a post that begins after a cancellation collects nothing during the handler`() {
         let token = HeldPost.observer(on: center)
         let post = HeldPost(on: center)
         token.cancel()

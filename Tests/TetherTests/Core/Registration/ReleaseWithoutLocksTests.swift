@@ -57,7 +57,7 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `R6 R10 a captured object that is released with the center may use what is left`() {
+    @Test func `R6 R10 an object released with the center may use the rest of the center`() {
         let other = center
         let holder = Box(optional: ObserverCenter())
         let log = releases
@@ -101,8 +101,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `R6 M7 a key's own object may use the center when its observer ends or is replaced`()
-    {
+    @Test func `R6 M7 a key's object may use the center when its observer ends or is replaced`() {
         let owner = Box(optional: Object())
         let first = center.observe(.sample, key: Tagged(number: 1, tag: tag("first"))) { _ in }
         let second = center.observe(.sample, key: Tagged(number: 1, tag: tag("second"))) { _ in }

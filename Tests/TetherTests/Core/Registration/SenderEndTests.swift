@@ -50,9 +50,7 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test
-    func `M5 O4 an object that is owner and sender still reaches others' observers in its deinit`()
-    {
+    @Test func `M5 O4 an owner that is also a sender reaches others' observers in its deinit`() {
         let center = ObserverCenter()
         let sender = lastWordSender(center)
         // Reached first, with a deallocated owner.

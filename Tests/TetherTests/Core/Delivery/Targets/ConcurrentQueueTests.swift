@@ -43,11 +43,9 @@ import Tether
     }
 
     @Test(arguments: CenterKind.allCases, targets.indices)
-    func
-        `F1 D4 on a concurrent target one observer's handler never runs twice at a time, and in posting order`(
-            kind: CenterKind, index: Int
-        )
-    {
+    func `F1 D4 on a concurrent target an observer's calls are in order, never two at once`(
+        kind: CenterKind, index: Int
+    ) {
         let center = kind.makeCenter()
         let overlap = Overlap()
         let log = Log<Int>()

@@ -5,10 +5,7 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct CustomSchedulerTests {
-    @Test
-    func
-        `D2 a job that is dropped drops what it stood for, counted, and nothing that is posted later`()
-    {
+    @Test func `D2 a dropped job drops its deliveries, counted, and none of a later post`() {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()
         let log = Log<Int>()
@@ -72,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `R2 a post that is in a scheduler is not waited for, whoever the scheduler waits for`(
+    func `R2 nobody waits for a post in a scheduler, also if the scheduler waits`(
         kind: CenterKind
     ) {
         let center = kind.makeCenter()
@@ -81,9 +78,7 @@ import Testing
         endOnMain(token, in: scheduler) { center.post(.sample) }
     }
 
-    @Test
-    func `R2 D6 a handler that has returned is not waited for in the scheduler of the next block`()
-    {
+    @Test func `R2 D6 nobody waits for a returned handler in the scheduler of the next block`() {
         let center = ObserverCenter()
         let first = ManualScheduler()
         let scheduler = MainScheduler()

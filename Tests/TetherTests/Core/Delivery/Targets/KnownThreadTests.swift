@@ -4,9 +4,7 @@ import Tether
 
 /// Threads found by their objects. A new object may have the address of an exited thread's object.
 @Suite(.ownThread) struct KnownThreadTests {
-    @Test
-    func
-        `D5 X1 a thread that has prepared itself is known as long as it runs, while others come and go`()
+    @Test func `D5 X1 a prepared thread is known until its end, as other threads come and go`()
         async
     {
         await #expect(processExitsWith: .success) {

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: targets.indices)
-    func `D3 a post on the main queue is delivered inline, unless something is pending there`(
+    func `D3 a post on the main queue is delivered inline, unless deliveries are pending`(
         _ index: Int
     ) async {
         let center = ObserverCenter()

@@ -15,10 +15,7 @@ import Tether
         return thread.isFinished
     }
 
-    @Test
-    func
-        `D5 while a handler runs its run loop, what others post to that target waits until it returns`()
-    {
+    @Test func `D5 posts to a target wait until its handler, which runs the loop, has returned`() {
         let (isNested, isDone, log) = (Gate(), Gate(), Log<String>())
         let token = center.observe(.sample, on: .thread(thread)) { note in
             log.add("begins \(note.number)")
@@ -43,10 +40,7 @@ import Tether
         withExtendedLifetime((token, other)) {}
     }
 
-    @Test
-    func
-        `D4 D5 posts that a handler's run of the loop delivers follow the handler's post at each observer`()
-    {
+    @Test func `D4 D5 posts in a handler's run of the loop follow its post at each observer`() {
         let (isNested, isDone, log) = (Gate(), Gate(), Log<String>())
         let first = center.observe(.sample, on: .thread(thread)) { note in
             log.add("first \(note.number)")
@@ -70,10 +64,7 @@ import Tether
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test
-    func
-        `D5 a post that a handler's run in another mode cannot deliver is delivered after the handler`()
-    {
+    @Test func `D5 a post is delivered after a handler that runs the loop in another mode`() {
         let (isNested, isDone) = (Gate(), Gate())
         let mode = RunLoop.Mode("private")
         let token = center.observe(.sample, on: .thread(thread)) { note in
@@ -93,10 +84,7 @@ import Tether
         withExtendedLifetime((token, other)) {}
     }
 
-    @Test
-    func
-        `D5 a thread that is cancelled elsewhere while a handler runs its run loop ends after the handler`()
-    {
+    @Test func `D5 a thread cancelled while a handler runs its loop ends after the handler`() {
         let isNested = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { _ in
             RunLoop.current.perform { isNested.open() }

@@ -21,8 +21,7 @@ import Tether
         return hasEnded
     }
 
-    @Test
-    func `D5 a run loop ends when the last observer that delivers to it is cancelled elsewhere`() {
+    @Test func `D5 a run loop ends when its last observer is cancelled on another thread`() {
         let (tokens, delivered) = (Box<[NotificationObserver]>([]), Gate())
         let hasEnded = runLoop { [center, log] in
             tokens.set(
@@ -43,10 +42,7 @@ import Tether
 
     // MARK: A thread that is cancelled
 
-    @Test
-    func
-        `D5 a thread cancelled in a handler drops what is pending, counted, and not what that handler posts`()
-    {
+    @Test func `D5 a thread cancelled in a handler drops pending deliveries, not later posts`() {
         let thread = RunLoopThread(name: "worker")
         let (center, log) = (center, log)
         // SAFETY: a thread may be cancelled from any thread.

@@ -5,9 +5,7 @@ import Tether
 /// The main thread as a target where the main queue runs without a run loop, as in these tests on
 /// Linux.
 @Suite struct ThreadWithoutRunLoopTests {
-    @Test
-    func
-        `D5 without a main run loop the main queue delivers what is for the main thread, in order`()
+    @Test func `D5 without a main run loop the main queue delivers to the main thread in order`()
         async
     {
         let center = ObserverCenter()
