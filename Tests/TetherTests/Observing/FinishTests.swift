@@ -47,6 +47,23 @@ import Testing
         #expect(log.entries == [1])
     }
 
+    @Test func `R11 all observers of an owner take no post from the beginning of finish`() async {
+        let (center, log, scheduler, owner) = (center, log, ManualScheduler(), NSObject())
+        let first = center.observe(.sample, owner: owner, on: .custom(scheduler)) { _, _ in
+            log.add("first")
+            center.post(.other)
+        }
+        center.observe(.other, owner: owner) { _, _ in log.add("second") }
+        center.post(.sample)
+        let registration = first.registration?.address ?? .none
+        let observers = OwnerObservers(of: owner)
+        let finished = Task { await observers.finish() }
+        #expect(await isWaitedFor(registration))
+        scheduler.runAll()
+        #expect(await finished.value == .finished)
+        #expect(log.entries == ["first"])
+    }
+
     @Test(arguments: [true, false])
     func `R11 the blocking form waits for a queue, and not longer than it must`(isPosted: Bool) {
         let queue = DispatchQueue(label: "FinishTests")

@@ -210,6 +210,26 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `D3 D9 an unmuting inside a handler is delivered at once, though others wait`() async
+    {
+        let (center, log) = (center, log)
+        let muted = center.observe(.other, on: .main) { _ in log.add("kept") }
+        let unmuting = center.observe(.sample, on: .main) { note in
+            guard note.number == 1 else { return log.add("sample \(note.number)") }
+            onThreads({ center.post(.sample, number: 2) })
+            muted.unmute()
+            log.add("sample 1")
+        }
+        muted.mute(keepingNewest: true)
+        await onMainQueue { center.post(.other) }
+        onThreads({ center.post(.sample, number: 1) })
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { DispatchQueue.main.async { continuation.resume() } }
+        }
+        #expect(log.entries == ["kept", "sample 1", "sample 2"])
+        withExtendedLifetime(unmuting) {}
+    }
+
     @Test func `D3 D6 a delivery that a switch has moved away holds up no post`() async {
         let (center, log, scheduler) = (center, log, ManualScheduler())
         let moved = center.observe(.sample, on: .main) { _ in log.add("moved") }

@@ -32,6 +32,22 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `O13 P2 a cancelled loop calls no handler for an element that waits for the actor`()
+        async
+    {
+        let owner = recorder()
+        let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+        let loop = numbers.observe(owner: owner) { (owner: isolated Recorder, number) in
+            owner.record("\(number)")
+        }
+        input.yield(1)
+        executor.expectJob()
+        loop.cancel()
+        executor.runNext()
+        await loop.value
+        #expect(log.entries == [])
+    }
+
     @Test func `P2 D4 a job that overtakes earlier jobs makes their deliveries first`() {
         let owner = recorder()
         let token = center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in
