@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-extension Races {
+extension LateRaces {
     @Suite struct AsyncHandlerRaceTests {
         private struct Fixture: Sendable {
             let center = ObserverCenter()

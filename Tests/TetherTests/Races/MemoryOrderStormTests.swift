@@ -4,9 +4,9 @@ import Testing
 
 @testable import Tether
 
-extension Races {
-    /// The memory orders, on processors with weaker orders than x86. `Tests/Tools/Litmus` checks the same
-    /// with models, and these tests check the machine.
+extension LateRaces {
+    /// The memory orders, on processors with weaker orders than x86. `Tests/Tools/Litmus` checks the
+    /// same with models, and these tests check the machine.
     ///
     /// One thread posts without a pause. Another thread adds and ends observers. The test's own
     /// accesses are relaxed, and add no order. `TETHER_STORM=100` in the environment makes the

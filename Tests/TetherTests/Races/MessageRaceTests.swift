@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-extension Races {
+extension LateRaces {
     @Suite struct MessageRaceTests {
         private struct Iteration: Sendable {
             let center = Holder(ObserverCenter())

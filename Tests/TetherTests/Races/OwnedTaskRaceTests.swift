@@ -13,7 +13,7 @@ private func returns<Failure: Error>(_ task: Task<Void, Failure>) -> Bool {
     return gate.wait(timeout: .now() + longestWait) == .success
 }
 
-extension Races {
+extension LateRaces {
     /// The end of an owner races with the life of its tasks and loops.
     @Suite struct OwnedTaskRaceTests {
         private final class Owner: Sendable {}

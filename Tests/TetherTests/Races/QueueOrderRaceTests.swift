@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-extension Races {
+extension LateRaces {
     /// Several threads post, and each puts other work on the target after its post.
     @Suite struct QueueOrderRaceTests {
         enum Kind: CaseIterable {

@@ -8,13 +8,31 @@ import Tether
 /// All tasks share a few threads, on Linux also with the blocks of Dispatch's global queues. If
 /// tests block all of these threads, each waiting for another task, no test makes progress.
 struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
+    /// When a test runs, if others wait for their turns, too.
+    enum Place: CaseIterable {
+        case first, between, last
+    }
+
+    fileprivate let place: Place
+
     var isRecursive: Bool { true }
+
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> OwnThreadTrait? {
+        if test.isSuite { return place == .first ? self : nil }
+        return testCase == nil ? nil : self
+    }
 
     func provideScope(
         for test: Test, testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        await Turns.shared.take()
+        if test.isSuite {
+            // The tasks of the suite inherit the priority, and run before those of other suites.
+            return try await withoutActuallyEscaping(function) { function in
+                try await Task(priority: TaskPriority(rawValue: 33)) { try await function() }.value
+            }
+        }
+        await Turns.shared.take(place)
         defer { Turns.shared.give() }
         let thread = OwnThread()
         defer { thread.end() }
@@ -24,7 +42,12 @@ struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == OwnThreadTrait {
     /// For blocking calls: `Gate`, `Latch`, `onThreads`, `allAtOnce`, `race`.
-    static var ownThread: OwnThreadTrait { OwnThreadTrait() }
+    static var ownThread: OwnThreadTrait { ownThread(.between) }
+
+    /// The same for a serial suite, of which one test waits at a time.
+    static func ownThread(_ place: OwnThreadTrait.Place) -> OwnThreadTrait {
+        OwnThreadTrait(place: place)
+    }
 }
 
 /// A failure of a test that blocks a thread of the concurrency library.
@@ -99,7 +122,15 @@ private final class Turns: Sendable {
 
     private struct State {
         var free: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [OwnThreadTrait.Place: [CheckedContinuation<Void, Never>]] = [:]
+
+        mutating func removeNext() -> CheckedContinuation<Void, Never>? {
+            for place in OwnThreadTrait.Place.allCases {
+                guard waiting[place]?.isEmpty == false else { continue }
+                return waiting[place]?.removeFirst()
+            }
+            return nil
+        }
     }
 
     private let state: Locked<State>
@@ -108,11 +139,11 @@ private final class Turns: Sendable {
         state = Locked(State(free: count))
     }
 
-    func take() async {
+    func take(_ place: OwnThreadTrait.Place) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.free == 0 {
-                    state.waiting.append(continuation)
+                    state.waiting[place, default: []].append(continuation)
                     return false
                 }
                 state.free -= 1
@@ -124,11 +155,9 @@ private final class Turns: Sendable {
 
     func give() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            if state.waiting.isEmpty {
-                state.free += 1
-                return nil
-            }
-            return state.waiting.removeFirst()
+            let next = state.removeNext()
+            if next == nil { state.free += 1 }
+            return next
         }
         next?.resume()
     }
