@@ -68,6 +68,8 @@ let package = Package(
         .executableTarget(
             name: "OwnedTasks", dependencies: ["Tether"], path: "Examples/OwnedTasks"),
         .executableTarget(
+            name: "Holders", dependencies: ["Tether", "TetherTesting"], path: "Examples/Holders"),
+        .executableTarget(
             name: "LeakFreedom", dependencies: ["Tether", "TetherTesting"],
             path: "Examples/LeakFreedom"),
     ],

@@ -9,6 +9,7 @@ internal import Tether
 // - An owner that its handler reaches over a property is reported if the center's end released the
 //   owner. The test may be about to set the property.
 // - Any other owner that ended with the release of its handler is reported without a path.
+// - A token that its own handler reaches is reported if the center's end released the token.
 
 /// An owner alive at the end of its center, and perhaps kept alive by a handler of the center
 /// alone.
@@ -138,5 +139,42 @@ extension KeptOwner {
             }
         }
         return Set(counts.lazy.filter { $0.value > 0 }.map(\.key))
+    }
+}
+
+/// The token of an observer without an owner, perhaps kept alive by the observer's own handler
+/// alone.
+struct KeptToken: Sendable {
+    private let registration: WatchedRegistration
+    let finding: Finding
+
+    var hasEnded: Bool { registration.token == nil }
+
+    /// The tokens that a center may keep.
+    static func search(_ registrations: [WatchedRegistration], limit: Duration) -> [KeptToken] {
+        let graph = ObjectGraph(until: .after(limit))
+        return registrations.compactMap { registration in
+            guard registration.owner == nil, registration.work == nil, !registration.isRunning,
+                registration.pending.count == 0, let token = registration.token,
+                let handler = registration.handler,
+                let path = graph.path(from: handler, to: HeapObject(address: token.address))
+            else { return nil }
+            return KeptToken(registration, path)
+        }
+    }
+
+    private init(_ registration: WatchedRegistration, _ path: ReferencePath) {
+        self.registration = registration
+        var picture = LeakPicture(handlerOf: registration)
+            .following(path, from: .closure, to: registration.tokenLines)
+        picture.close("keeps, while it lives")
+        let holder = path.firstHolder ?? "it"
+        finding = Finding(
+            message:
+                "\(registration.description) ended only because its center was deallocated: its "
+                + "own handler \(path.sentence(from: .closure, calling: "this observer's token")). "
+                + "With a center that stays, such as ObserverCenter.default, it leaks. Capture "
+                + "\(holder) weakly there, or cancel() the observer before the test ends.",
+            site: registration.site, picture: picture.diagram)
     }
 }

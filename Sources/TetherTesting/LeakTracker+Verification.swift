@@ -207,33 +207,37 @@ extension LeakTracker {
         // The diagnosis reports the owners still alive.
         let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.hasEnded }.map(
             \.finding)
+        let tokens = state.withLock(\.keptTokens)
         return diagnosis.findings(observers: leftRegistrations()) + hidden.counted()
-            + unfinished.counted()
+            + tokens.counted() + unfinished.counted()
     }
 
-    /// Finds the owners kept alive by a center that is ending and has these registrations of the
-    /// scope.
-    func ownersKept(by registrations: [WatchedRegistration]) -> [KeptOwner] {
+    /// Finds the owners and the tokens kept alive by a center that is ending and has these
+    /// registrations of the scope.
+    func kept(by registrations: [WatchedRegistration]) -> ([KeptOwner], [KeptToken]) {
         let (objects, kept, limit) = state.withLock { ($0.objects, $0.kept, $0.timeForCenters) }
         let begin = ContinuousClock.now
         let owners = KeptOwner.search(
             registrations, owners: objects, keptOnPurpose: addresses(of: kept), limit: limit)
+        let tokens = KeptToken.search(registrations, limit: limit - (ContinuousClock.now - begin))
         state.withLock {
             $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin))
         }
-        return owners
+        return (owners, tokens)
     }
 
-    /// Records the leaks among the owners found by the search: see CenterEndSearch.swift. `gone`
-    /// lists the owners that ended with their handlers, including owners of other scopes.
-    func centerHasEnded(_ owners: [KeptOwner], gone: [KeptOwner]) {
+    /// Records the leaks among the owners and tokens found by the search: see
+    /// CenterEndSearch.swift. `gone` lists the owners that ended with their handlers, including owners of other scopes.
+    func centerHasEnded(_ owners: [KeptOwner], gone: [KeptOwner], _ tokens: [KeptToken]) {
         let known = Set(owners.map(\.owner.address))
         let kept = owners.filter { $0.isCaptured || $0.owner.hasEnded }
+        let endedTokens = tokens.filter(\.hasEnded)
         state.withLock { state in
             let unseen = gone.filter {
                 !known.contains($0.owner.address) && state.objects[$0.owner.address] === $0.owner
             }
             state.keptUntilCenterEnded += kept + unseen
+            state.keptTokens += endedTokens.map(\.finding)
         }
     }
 

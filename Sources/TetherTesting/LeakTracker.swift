@@ -88,6 +88,8 @@ public final class LeakTracker: Sendable {
         var centers: Set<RegistrationWatch.CenterNumber> = []
         var kept: [WatchedObject] = []
         var keptUntilCenterEnded: [KeptOwner] = []
+        /// The findings about tokens that their own handlers kept until the center ended.
+        var keptTokens: [Finding] = []
         /// The time left for the searches at the ends of centers.
         var timeForCenters = Duration.seconds(2)
         /// Each ends a wait for pending deliveries; called when the registration or the

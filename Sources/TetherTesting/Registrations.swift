@@ -28,8 +28,8 @@ enum Registrations {
     private struct Ending: Sendable {
         /// The registrations whose owners are checked.
         let registrations: Set<WatchedRegistration.ID>
-        /// For each scope the owners that handlers of the center seem to keep.
-        let kept: [(scope: LeakTracker, owners: [KeptOwner])]
+        /// For each scope the owners and tokens that handlers of the center seem to keep.
+        let kept: [(scope: LeakTracker, owners: [KeptOwner], tokens: [KeptToken])]
         /// The owners that ended with their handlers.
         var gone: [KeptOwner] = []
     }
@@ -173,8 +173,9 @@ enum Registrations {
             ofScopes[ObjectIdentifier(tracker), default: (tracker, [])].registrations.append(
                 registration)
         }
-        let kept = ofScopes.values.map {
-            (scope: $0.scope, owners: $0.scope.ownersKept(by: $0.registrations))
+        let kept = ofScopes.values.map { scope, registrations in
+            let (owners, tokens) = scope.kept(by: registrations)
+            return (scope: scope, owners: owners, tokens: tokens)
         }
         if !live.isEmpty {
             let ending = Ending(registrations: Set(live.map(\.registration.id)), kept: kept)
@@ -191,7 +192,9 @@ enum Registrations {
         // Released without the lock: a watched object has a lock of its own.
         withExtendedLifetime(beforeRelease) {}
         guard let ending else { return }
-        for (scope, owners) in ending.kept { scope.centerHasEnded(owners, gone: ending.gone) }
+        for (scope, owners, tokens) in ending.kept {
+            scope.centerHasEnded(owners, gone: ending.gone, tokens)
+        }
     }
 
     /// The live registrations without a scope on some centers, one for each site not reported

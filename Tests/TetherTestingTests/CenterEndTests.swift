@@ -29,6 +29,40 @@ import TetherVerification
         }
     }
 
+    final class Panel: @unchecked Sendable {
+        var token: NotificationObserver?
+        func touch() {}
+    }
+
+    @Test func `L2 L3 a token that its own handler keeps until the center ends is a leak`() async {
+        let line = #line + 4
+        let messages = await planted {
+            let center = ObserverCenter()
+            let panel = Panel()
+            panel.token = center.observe(.modelDidChange) { _ in panel.touch() }
+        }
+        #expect(
+            messages == [
+                "the observer of modelDidChange registered at TetherTestingTests/CenterEndTests.swift:"
+                    + "\(line) ended only because its center was deallocated: its own handler captures "
+                    + "Panel, whose `token` is this observer's token. With a center that stays, such as "
+                    + "ObserverCenter.default, it leaks. Capture Panel weakly there, or cancel() the "
+                    + "observer before the test ends."
+            ])
+    }
+
+    @Test func `L2 a token that a test keeps until after its center ended is no leak`() async {
+        await verifyNoLeaks {
+            let panel = Panel()
+            do {
+                let center = ObserverCenter()
+                panel.token = center.observe(.modelDidChange) { [weak panel] _ in panel?.touch() }
+                center.post(name: .modelDidChange, object: nil)
+            }
+            panel.touch()
+        }
+    }
+
     @Test func `L2 centers without an observer of a test take no time of the test`() async {
         let messages = await planted(holderSearch: .seconds(1)) {
             let (center, sidebars) = (ObserverCenter(), (0..<3000).map { _ in Sidebar() })

@@ -6,6 +6,8 @@
 struct ClosureContext: Sendable {
     /// The captures up to the first one of unknown size, behind which the places are unknown.
     private var captures: [Capture] = []
+    /// Whether all captures are known.
+    private var isComplete = true
     /// Whether the context has exactly one reference, and so is the box of a variable. A closure
     /// that captures one constant reference has the captured object as its context, and no context
     /// of its own. An optional constant gets such a context, too, and is taken for a box.
@@ -28,7 +30,10 @@ struct ClosureContext: Sendable {
             guard let name = MangledName(at: Memory.relative(at: address &+ 12 &+ 4 * index)) else {
                 return nil
             }
-            guard let capture = Capture(name, behind: end) else { break }
+            guard let capture = Capture(name, behind: end) else {
+                isComplete = false
+                break
+            }
             captures.append(capture)
             end = capture.end
         }
@@ -40,11 +45,29 @@ struct ClosureContext: Sendable {
         captures.flatMap { $0.layout.references(in: bytes, at: $0.offset) }
     }
 
+    /// The meaning of a word that is the address of an object.
+    func place(at offset: Int, in bytes: [UInt8], to object: UInt) -> ValuePlace {
+        let capture = captures.first { $0.offset <= offset && offset < $0.end }
+        guard let capture else {
+            let isBefore = offset < (captures.first?.offset ?? 16)
+            return isComplete || isBefore ? .notHolding : .unknown(label: "")
+        }
+        let found = capture.layout.references(in: bytes, at: capture.offset).first {
+            $0.object.address == object
+        }
+        if let found { return .strong(label: found.label, isClosure: found.isClosure) }
+        // A part of a larger capture may be hidden: a box in an existential, an error.
+        let isSmall = capture.end - capture.offset == 8
+        return isSmall || capture.isPlain ? .notHolding : .unknown(label: "")
+    }
+
     /// The place and layout of one capture.
     private struct Capture: Sendable {
         let offset: Int
         let end: Int
         let layout: TypeLayout
+        /// Whether the capture is copied as bytes.
+        var isPlain = false
 
         var isReference: Bool { end - offset == 8 && !layout.isNone }
 
@@ -61,6 +84,7 @@ struct ClosureContext: Sendable {
             {
                 size = itsSize
                 alignment = itsAlignment
+                isPlain = type.isPlain == true
                 layout = name.isStrong ? TypeLayout.value(of: type) : .none
             } else if name.isStrong || name.isExistential {
                 return nil

@@ -128,6 +128,92 @@ struct Container: Sendable {
         }
     }
 
+    // MARK: One word
+
+    /// The meaning of a word in the storage, given a copy of the storage's first bytes.
+    func place(at offset: Int, in storage: HiddenAddress, _ start: [UInt8]) -> ValuePlace {
+        let found =
+            kind == .array
+            ? elementPlace(at: offset, in: storage, start)
+            : hashedPlace(at: offset, in: storage, start)
+        return found ?? .notHolding
+    }
+
+    private func elementPlace(
+        at offset: Int, in storage: HiddenAddress, _ start: [UInt8]
+    ) -> ValuePlace? {
+        guard let count = start.load(Int.self, at: 16), let alignment = key.alignment else {
+            return nil
+        }
+        let first = (32 + alignment - 1) & ~(alignment - 1)
+        return Container.place(of: key, at: offset - first, in: storage + first) { number in
+            number < count ? "[\(number)]" : nil
+        }
+    }
+
+    private func hashedPlace(
+        at offset: Int, in storage: HiddenAddress, _ start: [UInt8]
+    ) -> ValuePlace? {
+        guard let scaleOffset = fields["_scale"],
+            let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
+            let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
+            let keysAddress = start.load(UInt.self, at: keysOffset)
+        else { return nil }
+        let bitmap = storage + ((fields.values.max() ?? 0) + 8)
+        func isUsed(_ number: Int) -> Bool {
+            guard number < 1 << Int(scale),
+                let byte = Memory.load(UInt8.self, at: (bitmap + number / 8).address)
+            else { return false }
+            return byte >> UInt8(number % 8) & 1 == 1
+        }
+        let keys = HiddenAddress(keysAddress)
+        if let value, let address = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }),
+            case let first = HiddenAddress(address) - storage, offset >= first
+        {
+            return Container.place(of: value, at: offset - first, in: storage + first) { number in
+                isUsed(number) ? "[\(text(ofKey: number, in: keys))]" : nil
+            }
+        }
+        return Container.place(of: key, at: offset - (keys - storage), in: keys) { number in
+            isUsed(number) ? "[…]" : nil
+        }
+    }
+
+    /// The meaning of a word in a buffer of values; `nil` if the word is in no used value.
+    private static func place(
+        of type: RuntimeType, at offset: Int, in buffer: HiddenAddress,
+        labelOf label: (Int) -> String?
+    ) -> ValuePlace? {
+        guard offset >= 0, let stride = type.stride, stride > 0, let size = type.size else {
+            return nil
+        }
+        let number = offset / stride
+        guard let label = label(number),
+            let value = Memory.bytes(at: (buffer + number * stride).address, count: size)
+        else { return nil }
+        return ValuePlace(at: offset % stride, in: value, of: type).inside(label)
+    }
+
+    /// A key in the words of the source, if it is a string or a number.
+    private func text(ofKey number: Int, in keys: HiddenAddress) -> String {
+        let place = keys + number * (key.stride ?? 1)
+        let address = place.address
+        let text: String? =
+            switch key.type {
+            case is Int.Type: Memory.load(Int.self, at: address).map(String.init)
+            case is Int32.Type: Memory.load(Int32.self, at: address).map(String.init)
+            case is Int64.Type: Memory.load(Int64.self, at: address).map(String.init)
+            case is UInt.Type: Memory.load(UInt.self, at: address).map(String.init)
+            case is UInt32.Type: Memory.load(UInt32.self, at: address).map(String.init)
+            case is UInt64.Type: Memory.load(UInt64.self, at: address).map(String.init)
+            case is String.Type, is String?.Type: MemoryText.string(at: place).map { "\"\($0)\"" }
+            default: nil
+            }
+        return text ?? "…"
+    }
+
+    // MARK: All elements
+
     /// The references of each element in a buffer, none for an unused place, as far as read before
     /// a deadline.
     private func elements(

@@ -15,6 +15,7 @@ struct Diagnosis {
     /// The tasks, loops and closures of each owner, by the owner's address.
     private let work: [UInt: [WatchedRegistration]]
     private let sequences: [WatchedRegistration]
+    private let memory: MemorySearch
 
     init(
         registrations: [WatchedRegistration], objects: [LeakTracker.Tracked], limit: Duration
@@ -22,6 +23,7 @@ struct Diagnosis {
         self.registrations = registrations
         self.objects = objects
         self.limit = limit
+        memory = MemorySearch(limit: limit)
         var work: [UInt: [WatchedRegistration]] = [:]
         for registration in registrations where registration.work != nil {
             guard let owner = registration.owner else { continue }
@@ -56,10 +58,11 @@ struct Diagnosis {
     {
         let reason =
             reason(for: object, tracked, holders)
+            ?? reasonInMemory(for: object, tracked)
             ?? Reason(
                 words: "it has "
                     + unexplained(.object, object.count, holders, suspects: suspects(object)),
-                picture: unexplained(object.count, of: tracked.lines))
+                picture: Diagnosis.unexplained(object.count, of: tracked.lines))
         return Finding(
             message: "\(tracked.subject(besides: reason.site)) is still alive: \(reason.words)",
             site: reason.site ?? tracked.site,
@@ -106,12 +109,25 @@ struct Diagnosis {
         return holders.object(of: object.heap).map { other, path in
             let root: ReferencePath.Root = other.object === tracked.object ? .itself : .object
             return Reason(
-                words: root == .itself
+                words: root.isItself
                     ? "it retains itself: \(path.sentence(from: root)). Make one of these weak."
                     : "it is retained by \(other.label), \(path.sentence(from: root)), and which is still alive",
                 picture: LeakPicture(other.lines).following(path, from: root, to: tracked.lines)
                     .diagram)
         }
+    }
+
+    /// The holder outside of the scope, found in the memory of the process.
+    private func reasonInMemory(for object: LeftObject, _ tracked: LeakTracker.Tracked) -> Reason? {
+        guard let found = memory.explanation(of: object, in: tracked.lines) else { return nil }
+        let suspects = suspects(object)
+        // A known task of the owner says more than the remedy for any task.
+        let remedy = found.isTask && !suspects.isEmpty ? "" : found.remedy
+        let places = found.isTask ? [suspects, loops] : [suspects]
+        let known = places.filter { !$0.isEmpty }.joined(separator: ", and at ")
+        let look = known.isEmpty ? "" : "Look at \(known)."
+        let words = [found.words, remedy, look].filter { !$0.isEmpty }
+        return Reason(words: words.joined(separator: " "), picture: found.picture)
     }
 
     private static func remedy(
@@ -177,9 +193,15 @@ struct Diagnosis {
                     path, from: .object, to: registration.tokenLines
                 ).diagram)
         }
+        if let found = memory.explanation(
+            of: token, calling: "its token", in: registration.tokenLines)
+        {
+            let remedy = "Release it, or call `cancel()`, before the test ends."
+            return Reason(words: "\(found.words) \(remedy)", picture: found.picture)
+        }
         return Reason(
             words: "its token has \(unexplained(.token, token.count, holders))",
-            picture: unexplained(token.count, of: registration.tokenLines))
+            picture: Diagnosis.unexplained(token.count, of: registration.tokenLines))
     }
 
     // MARK: Without an explanation
@@ -187,24 +209,29 @@ struct Diagnosis {
     /// Some of the sequences whose loops may hold an object.
     private var loops: String {
         let active = sequences.lazy.filter(\.isActive).prefix(3).map(\.description)
-        return active.isEmpty
-            ? "" : ", such as the loop over \(active.joined(separator: ", or that over "))"
+        return active.isEmpty ? "" : "the loop over \(active.joined(separator: ", or that over "))"
     }
 
     /// Some of the running tasks of an owner, whose local variables may hold the owner.
     private func suspects(_ owner: LeftObject) -> String {
         let running = work[owner.heap.address, default: []].lazy.filter(\.isRunning)
-        let tasks = running.prefix(3).map(\.handlerDescription)
-        return tasks.isEmpty
-            ? ""
-            : "\(tasks.joined(separator: ", or ")), which still runs (a `guard let self` before its loop?), "
+        return running.prefix(3).map { work in
+            let question =
+                work.work == .loop
+                ? "or does its sequence capture the owner?"
+                : "a `guard let self` before its loop, or a call of a method that loops?"
+            return "\(work.handlerDescription), which still runs (\(question))"
+        }.joined(separator: ", or ")
     }
 
-    private func references(_ count: Int) -> String {
+    static func references(_ count: Int) -> String {
         count == 1 ? "1 strong reference" : "\(count) strong references"
     }
 
-    private func unexplained(_ count: Int, of lines: [String]) -> Diagram {
+    static let unbalanced =
+        "an unbalanced retain, such as `Unmanaged.passRetained`, or the context of a C callback"
+
+    static func unexplained(_ count: Int, of lines: [String]) -> Diagram {
         var picture = LeakPicture([references(count), "not found"], .grey)
         picture.hold(lines, "")
         return picture.diagram
@@ -215,12 +242,12 @@ struct Diagnosis {
     private func unexplained(
         _ subject: Subject, _ count: Int, _ holders: Holders, suspects: String = ""
     ) -> String {
-        let references = references(count)
+        let references = Diagnosis.references(count)
         guard Memory.isReadable else {
             return "\(references). Their holders are unknown, because this process may not read "
                 + "its own memory."
         }
-        if holders.graph.isExhausted {
+        if holders.graph.isExhausted || memory.isOver {
             return "\(references). Their holders are unknown: the search reached its limit of "
                 + "\(limit), after \(holders.graph.count) objects. Raise `holderSearch:`."
         }
@@ -233,8 +260,8 @@ struct Diagnosis {
         case .object:
             return
                 "\(references). No handler, notification or object of this scope holds it. Look for: "
-                + "\(suspects)a local variable outside the body, a global, a task, a thread, a closure of the "
-                + "test's own\(loops), a capture that cannot be inspected (Mutex, any Error). "
+                + "\(suspects.isEmpty ? "" : "\(suspects), ")a local variable outside the body, a global, a task, a thread, a closure of the "
+                + "test's own\(loops.isEmpty ? "" : ", such as \(loops)"), a capture that cannot be inspected (Mutex, any Error). "
                 + "If it is kept on purpose, call `keep(_:)`."
         case .token:
             return

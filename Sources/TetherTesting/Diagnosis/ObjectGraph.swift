@@ -192,7 +192,9 @@ final class ObjectGraph {
                     ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
             // A closure that captures only a variable has the variable's box as its context.
             let isClosure = reference.isClosure && !node.isVariable
-            return ReferencePath.Step(label: reference.label, isClosure: isClosure, type: type)
+            return ReferencePath.Step(
+                label: reference.label, isClosure: isClosure,
+                object: type.map(ReferencePath.Object.init))
         }
         return ReferencePath(places.reversed().map(step))
     }

@@ -99,7 +99,7 @@ struct RuntimeType: @unchecked Sendable {
 
     var size: Int? { length(at: 64) }
     var stride: Int? { length(at: 72) }
-    private var flags: UInt32? { witnesses.flatMap { Memory.load(UInt32.self, at: $0 &+ 80) } }
+    var flags: UInt32? { witnesses.flatMap { Memory.load(UInt32.self, at: $0 &+ 80) } }
     var alignment: Int? { flags.map { Int($0 & 0xFF) + 1 } }
 
     private func length(at offset: UInt) -> Int? {

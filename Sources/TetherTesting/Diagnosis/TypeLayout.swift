@@ -40,10 +40,7 @@ indirect enum TypeLayout: Sendable {
             if type.type == String.self { return .none }
             // The fields of library types have no names: their implementation does not concern the
             // user.
-            let isOfLibrary = ["Swift.", "Synchronization.", "Tether."].contains {
-                type.fullName.hasPrefix($0)
-            }
-            return fields(type.fields, haveNames: !isOfLibrary)
+            return fields(type.fields, haveNames: !type.isStructOfLibrary)
         case .tuple: return fields(type.elements)
         case .enum, .optional: return .cases(type)
         case .function: return .function
@@ -73,7 +70,7 @@ indirect enum TypeLayout: Sendable {
     }
 
     /// The name of a stored property in the source.
-    private static func label(_ name: String) -> String {
+    static func label(_ name: String) -> String {
         let prefix = "$__lazy_storage_$_"
         return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
     }
@@ -126,16 +123,19 @@ indirect enum TypeLayout: Sendable {
     }
 }
 
+extension RuntimeType {
+    /// Whether a struct belongs to a library, so that the names of its fields say nothing to a
+    /// user.
+    var isStructOfLibrary: Bool {
+        ["Swift.", "Synchronization.", "Tether."].contains { fullName.hasPrefix($0) }
+    }
+}
+
 extension HeapObject.Reference {
     /// The same reference, labelled from the enclosing value on.
     func inside(_ outer: String) -> HeapObject.Reference {
-        let joined =
-            if label.isEmpty || label.hasPrefix("[") { outer + label } else if outer.isEmpty {
-                label
-            } else {
-                "\(outer).\(label)"
-            }
         return HeapObject.Reference(
-            label: joined, object: object, isClosure: isClosure, boxed: boxed)
+            label: PropertyPath.join(outer, label), object: object, isClosure: isClosure,
+            boxed: boxed)
     }
 }

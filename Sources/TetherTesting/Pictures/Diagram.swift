@@ -9,6 +9,9 @@ internal import Tether
 /// box stands beside the middle of its joined boxes, or at the next free place below. Graphviz and
 /// Mermaid find places of their own.
 ///
+/// A path has rows instead, each read from left to right: box 5 of a path stands below box 1, if a
+/// row has four. Graphviz and Mermaid draw a path of several rows downwards.
+///
 /// Labels come from a program. Control characters and those that turn the direction of writing are
 /// written as escapes, and the middle of a long label is left out, so that the columns stay narrow
 /// and Graphviz takes the label. Each form escapes its own special characters. Complexity:
@@ -78,10 +81,23 @@ package struct Diagram: Sendable {
     private(set) var arrows: [Arrow] = []
     private(set) var frames: [Frame] = []
     let mainColumn: Int
+    /// The number of boxes in a row of a path; `nil` if the diagram is no path.
+    let rowLength: Int?
 
     init(mainColumn: Int = 0) {
         self.mainColumn = mainColumn
+        rowLength = nil
     }
+
+    init(rowLength: Int) {
+        mainColumn = 0
+        self.rowLength = rowLength
+    }
+
+    /// The row of a box in a path; 0 for all boxes of another diagram.
+    fileprivate func row(_ box: Int) -> Int { rowLength.map { box / $0 } ?? 0 }
+
+    private var hasRows: Bool { row(boxes.count - 1) > 0 }
 
     /// Adds a box, and returns its number.
     @discardableResult
@@ -125,7 +141,7 @@ extension Diagram {
             return "box\(arrow.from) -> box\(arrow.to)\(label);"
         }
         let style = [
-            "rankdir=LR;", "graph [fontname=Helvetica];",
+            "rankdir=\(hasRows ? "TB" : "LR");", "graph [fontname=Helvetica];",
             "node [fontname=Helvetica, style=filled];", "edge [fontname=Helvetica];",
         ]
         let framed = framed(drawn) { number, title in
@@ -159,7 +175,7 @@ extension Diagram {
         }
         let lines =
             tints.map { "classDef \($0) fill:\($0.color),stroke:#555,color:#000" } + framed + joined
-        return "flowchart LR\n" + lines.map { "    \($0)\n" }.joined()
+        return "flowchart \(hasRows ? "TB" : "LR")\n" + lines.map { "    \($0)\n" }.joined()
     }
 
     /// A line for each box, and the lines that begin and end each frame.
@@ -301,13 +317,8 @@ extension Diagram {
             + text(frame.title, left - places.inset + 10, top + height / 2 + 5, Diagram.bold)
     }
 
-    /// Leads from the right side of a box to the left side of a box of a later column, and below
-    /// both to any other box.
     private func arrow(_ arrow: Arrow, _ places: Places) -> String {
-        let isForward =
-            places.columns[boxes[arrow.from].column].left
-            < places.columns[boxes[arrow.to].column].left
-        let shape = isForward ? forwardShape(of: arrow, places) : shapeBelow(of: arrow, places)
+        let shape = shape(of: arrow, places)
         let color = color(of: arrow)
         var drawn =
             "<path d=\"\(shape.curve)\" fill=\"none\" stroke=\"\(color)\"/>"
@@ -331,6 +342,29 @@ extension Diagram {
         let head: String
         let labelX: Int
         let labelY: Int
+    }
+
+    /// Leads from the right side of a box to the left side of a box of a later column, from a row to
+    /// the next one, and below both to any other box.
+    private func shape(of arrow: Arrow, _ places: Places) -> ArrowShape {
+        if row(arrow.to) == row(arrow.from) + 1 { return shapeToNextRow(of: arrow, places) }
+        let isForward =
+            places.columns[boxes[arrow.from].column].left
+            < places.columns[boxes[arrow.to].column].left
+        return isForward ? forwardShape(of: arrow, places) : shapeBelow(of: arrow, places)
+    }
+
+    private func shapeToNextRow(of arrow: Arrow, _ places: Places) -> ArrowShape {
+        let fromColumn = places.columns[boxes[arrow.from].column]
+        let toColumn = places.columns[boxes[arrow.to].column]
+        let x = fromColumn.left + fromColumn.width / 2
+        let y = places.tops[arrow.from] + boxes[arrow.from].height
+        let toX = toColumn.left + toColumn.width / 2
+        let toY = places.tops[arrow.to]
+        let middle = toY - 18
+        return ArrowShape(
+            curve: "M\(x) \(y) V\(middle) H\(toX) V\(toY - 6)", head: "M\(toX) \(toY) l-4 -8 h8 z",
+            labelX: (x + toX) / 2, labelY: middle - 6)
     }
 
     private func forwardShape(of arrow: Arrow, _ places: Places) -> ArrowShape {
@@ -398,6 +432,40 @@ private struct Places {
         }
         tops = boxes.map { _ in 0 }
         let first = diagram.heads.isEmpty && diagram.repair.isEmpty ? 24 : 40
+        if let length = diagram.rowLength {
+            placeRows(of: boxes, length, below: first)
+        } else {
+            placeColumns(of: diagram, last, below: first)
+        }
+        // Below the boxes, arrows lead back, and the legend stands.
+        let bottom = zip(tops, boxes).map { $0 + $1.height }.max() ?? first
+        let leadsBack = diagram.arrows.contains { arrow in
+            boxes[arrow.from].column >= boxes[arrow.to].column
+                && diagram.row(arrow.to) <= diagram.row(arrow.from)
+        }
+        let right = columns.map { $0.left + $0.width }.max() ?? 0
+        let legend = diagram.legend.reduce(0) { $0 + $1.meaning.count * 6 + 52 }
+        size = (
+            max(right, 24 + diagram.repair.count * 8, legend) + 24,
+            bottom + (leadsBack ? 56 : 20) + (legend > 0 ? 26 : 0)
+        )
+    }
+
+    /// The space between two rows, with an arrow and its label.
+    private static let spaceOfRows = 52
+
+    private mutating func placeRows(of boxes: [Diagram.Box], _ length: Int, below first: Int) {
+        var top = first
+        for start in stride(from: 0, to: boxes.count, by: length) {
+            let row = start..<min(start + length, boxes.count)
+            let height = boxes[row].map(\.height).max() ?? 0
+            for number in row { tops[number] = top + (height - boxes[number].height) / 2 }
+            top += height + Places.spaceOfRows
+        }
+    }
+
+    private mutating func placeColumns(of diagram: Diagram, _ last: Int, below first: Int) {
+        let boxes = diagram.boxes
         var top = first
         var placed: Set<Int> = []
         let begins = Set(diagram.frames.map(\.boxes.lowerBound))
@@ -420,15 +488,6 @@ private struct Places {
             }
             spread(numbers, of: boxes, below: first, joined, &placed)
         }
-        // Below the boxes, arrows lead back, and the legend stands.
-        let bottom = zip(tops, boxes).map { $0 + $1.height }.max() ?? first
-        let leadsBack = diagram.arrows.contains { boxes[$0.from].column >= boxes[$0.to].column }
-        let right = columns.map { $0.left + $0.width }.max() ?? 0
-        let legend = diagram.legend.reduce(0) { $0 + $1.meaning.count * 6 + 52 }
-        size = (
-            max(right, 24 + diagram.repair.count * 8, legend) + 24,
-            bottom + (leadsBack ? 56 : 20) + (legend > 0 ? 26 : 0)
-        )
     }
 
     /// Puts each box beside the middle of its joined boxes, or below the last box placed in the

@@ -1,11 +1,14 @@
 internal import Foundation
 internal import Tether
 
-/// A leak as a diagram: holders from left to right, ending with the object left behind.
+/// A leak as a diagram: holders from left to right, in rows of four, ending with the object left
+/// behind.
 ///
 /// The first box is red: the repair belongs there. The object left behind is yellow.
 struct LeakPicture {
-    var diagram = Diagram()
+    private static let rowLength = 4
+
+    var diagram = Diagram(rowLength: rowLength)
 
     /// Begins with the outermost holder.
     init(_ lines: [String], _ tint: Diagram.Tint = .red) {
@@ -22,7 +25,8 @@ struct LeakPicture {
         _ lines: [String], _ label: String, _ shape: Diagram.Shape = .box,
         _ tint: Diagram.Tint = .yellow
     ) {
-        let number = diagram.add(Diagram.Box(lines, shape, tint, column: diagram.boxes.count))
+        let number = diagram.add(
+            Diagram.Box(lines, shape, tint, column: diagram.boxes.count % LeakPicture.rowLength))
         diagram.join(number - 1, number, label)
     }
 
@@ -32,16 +36,16 @@ struct LeakPicture {
         -> LeakPicture
     {
         var picture = self
-        if root == .closure {
+        if root.isClosure {
             picture.diagram.repair = "Fix here: capture \(path.firstHolder ?? "it") weakly"
         }
-        for leg in path.legs(from: root) {
-            if let type = leg.type {
-                picture.hold([type.name], leg.label, .box, .white)
-            } else if root == .itself {
-                picture.close(leg.label)
+        for (label, object) in path.boxes(from: root) {
+            if let object {
+                picture.hold([object.name], label, .box, .white)
+            } else if root.isItself {
+                picture.close(label)
             } else {
-                picture.hold(lines, leg.label)
+                picture.hold(lines, label)
             }
         }
         return picture

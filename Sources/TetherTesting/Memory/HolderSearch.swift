@@ -1,0 +1,216 @@
+internal import Dispatch
+internal import Foundation
+internal import Tether
+
+/// The search for the holders of an object in all memory of the process (Linux, glibc).
+///
+/// The search begins at the object, and goes from held to holder until a root. All leaks of a scope
+/// share one index of the memory (`MemoryIndex`).
+///
+/// A path is proved if each of its steps is: by a type, or by a known structure of libdispatch or
+/// Foundation. The search takes the cheapest step first, and unproved steps are dear. If the types
+/// prove as many references as the object's count has, the other words are no references.
+///
+/// Other threads run during the search. A word that changes is a word that was not found.
+struct HolderSearch {
+    private let places: MemoryPlaces
+    private let deadline: DispatchTime
+    /// The task that searches. Its frames have variables of the test, which may be over.
+    private let ownTask = SwiftTasks.current
+
+    /// `nil` where memory cannot be searched, and after the limit.
+    init?(limit: Duration) {
+        deadline = .after(limit)
+        guard let index = MemoryIndex(limit: limit) else { return nil }
+        places = MemoryPlaces(index)
+    }
+
+    private static let visitLimit = 20_000
+    private static let directLimit = 64
+    private static let holderLimit = 16
+
+    private var isOver: Bool { DispatchTime.now() >= deadline }
+
+    // MARK: The result
+
+    struct Result {
+        /// The paths from roots, the surest first.
+        var paths: [RootPath] = []
+        /// The paths from proved holders to which nothing leads.
+        var rootless: [RootPath] = []
+        /// The number of strong references in holders and roots of known kinds.
+        var known = 0
+        /// Whether the limit ended the search.
+        var isCut = false
+    }
+
+    private typealias Found = MemoryPlaces.Found
+    private typealias Cost = MemoryPlaces.Cost
+
+    /// The holders of an object.
+    /// - Parameter count: the number of strong references to the object.
+    func holders(of object: HiddenAddress, count: Int) -> Result {
+        var result = Result()
+        let direct = places.found(leadingTo: object, isTarget: true)
+            .sorted { $0.cost < $1.cost }
+        let proved = direct.count { $0.edge.isProved }
+        result.known = direct.count(where: HolderSearch.isKnown)
+        var seen: Set<HiddenAddress> = []
+        for found in direct.prefix(HolderSearch.directLimit) {
+            if isOver {
+                result.isCut = true
+                break
+            }
+            if proved >= count, !found.edge.isProved { continue }
+            switch found {
+            case .root(let root, let edge, let cost):
+                result.paths.append(
+                    RootPath(root: root, edges: [edge], holders: [], cost: cost))
+            case .holder(let holder, let kind, let edge, let cost):
+                guard seen.insert(holder).inserted, seen.count <= HolderSearch.holderLimit else {
+                    continue
+                }
+                if holder == object {
+                    result.paths.append(
+                        RootPath(root: .cycle, edges: [edge], holders: [], cost: cost))
+                    continue
+                }
+                let step = Step(holder: holder, kind: kind, edge: edge, held: nil)
+                guard let path = path(from: step, cost, to: object) else { continue }
+                if path.isRootless {
+                    result.rootless.append(path)
+                } else {
+                    result.paths.append(path)
+                }
+            }
+        }
+        result.paths.sort { first, second in
+            if first.isProved != second.isProved { return first.isProved }
+            return first.cost < second.cost
+        }
+        return result
+    }
+
+    private static func isKnown(_ found: Found) -> Bool {
+        if case .holder(_, .memory, _, _) = found { return false }
+        return found.cost < Cost.unnamed
+    }
+
+    // MARK: One path
+
+    /// A holder on the way from the object to a root.
+    private struct Step {
+        let holder: HiddenAddress
+        let kind: MemoryPlaces.Kind
+        let edge: MemoryPlaces.Edge
+        /// The step to the held object; `nil` for the object in question.
+        let held: Int?
+    }
+
+    private enum Entry {
+        case step(Int)
+        case root(MemoryPlaces.Root, MemoryPlaces.Edge?, held: Int)
+    }
+
+    /// The cheapest path from a root to a holder of the object. If nothing but a stack leads to the
+    /// holder, a path from the object itself, or from the nearest holder that is known by name, or
+    /// from the nearest object on the way.
+    private func path(from first: Step, _ cost: Int, to object: HiddenAddress) -> RootPath? {
+        var steps = [first]
+        var queue = CostQueue<Entry>()
+        var visited: Set<HiddenAddress> = []
+        var cycle: RootPath?
+        var nearest: RootPath?
+        var landmark: RootPath?
+        queue.push(.step(0), cost)
+        while let (entry, cost) = queue.pop() {
+            switch entry {
+            case .root(.stack, _, _) where cycle != nil || landmark != nil:
+                return cycle ?? landmark
+            case .root(let root, let edge, let held):
+                return path(from: root, edge, steps, held, cost)
+            case .step(let number):
+                let step = steps[number]
+                guard visited.insert(step.holder).inserted else { continue }
+                if visited.count > HolderSearch.visitLimit { return cycle }
+                if visited.count % 16 == 0, isOver { return cycle }
+                if step.kind.isLandmark, !step.kind.isTask {
+                    // The queue of an operation says more than the operation alone.
+                    let path = path(from: .living, nil, steps, number, cost)
+                    if path.landmarkCount > (landmark?.landmarkCount ?? 0) { landmark = path }
+                }
+                if nearest == nil, case .object = step.kind {
+                    let path = path(from: nil, nil, steps, number, cost)
+                    if path.edges.allSatisfy(\.isProved) { nearest = path }
+                }
+                if let (root, more) = living(step) {
+                    queue.push(.root(root, nil, held: number), cost + more)
+                    continue
+                }
+                for found in places.found(leadingTo: step.holder) {
+                    switch found {
+                    case .root(let root, let edge, let more):
+                        queue.push(.root(root, edge, held: number), cost + more)
+                    case .holder(object, _, let edge, let more) where cycle == nil:
+                        cycle = path(from: .cycle, edge, steps, number, cost + more)
+                    case .holder(let holder, let kind, let edge, let more):
+                        if visited.contains(holder) || holder == object { continue }
+                        steps.append(
+                            Step(holder: holder, kind: kind, edge: edge, held: number))
+                        queue.push(.step(steps.count - 1), cost + more)
+                    }
+                }
+            }
+        }
+        return cycle ?? landmark ?? nearest
+    }
+
+    /// Whether a holder lives by itself: a task, or an observer of Tether.
+    private func living(_ step: Step) -> (root: MemoryPlaces.Root, cost: Int)? {
+        switch step.kind {
+        case .task where step.holder == ownTask: (.stack("this task"), Cost.stack)
+        case .task: (.living, 0)
+        case .object(let type) where type.isOfTether: (.living, 0)
+        default: nil
+        }
+    }
+
+    private func path(
+        from root: MemoryPlaces.Root?, _ edge: MemoryPlaces.Edge?, _ steps: [Step], _ last: Int,
+        _ cost: Int
+    ) -> RootPath {
+        var edges = edge.map { [$0] } ?? []
+        var holders: [(HiddenAddress, MemoryPlaces.Kind)] = []
+        var next: Int? = last
+        while let number = next {
+            holders.append((steps[number].holder, steps[number].kind))
+            edges.append(steps[number].edge)
+            next = steps[number].held
+        }
+        return RootPath(root: root, edges: edges, holders: holders, cost: cost)
+    }
+}
+
+/// Entries in the order of their costs, which are few different numbers.
+private struct CostQueue<Entry> {
+    private var entries: [Int: [Entry]] = [:]
+    /// The costs of entries, the least one last.
+    private var costs: [Int] = []
+
+    mutating func push(_ entry: Entry, _ cost: Int) {
+        if entries[cost] == nil {
+            entries[cost] = []
+            costs.insert(cost, at: costs.firstIndex { $0 < cost } ?? costs.count)
+        }
+        entries[cost]?.append(entry)
+    }
+
+    mutating func pop() -> (Entry, cost: Int)? {
+        guard let cost = costs.last, let entry = entries[cost]?.popLast() else { return nil }
+        if entries[cost]?.isEmpty == true {
+            entries[cost] = nil
+            costs.removeLast()
+        }
+        return (entry, cost)
+    }
+}

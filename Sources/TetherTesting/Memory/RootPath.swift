@@ -1,0 +1,379 @@
+internal import Foundation
+internal import Tether
+
+/// The way from a root of the process to an object, in words and as a picture.
+///
+/// A reader knows some holders by name: a task, a queue, a timer, an observer. The last of them
+/// begins the sentence and the picture, and what leads to it is named behind.
+struct RootPath {
+    typealias Kind = MemoryPlaces.Kind
+    typealias Root = MemoryPlaces.Root
+    typealias Edge = MemoryPlaces.Edge
+
+    /// `nil` if nothing leads to the first holder.
+    let root: Root?
+    /// The references. The first one is in the root, unless the root is the first holder or `nil`;
+    /// each other one is in a holder.
+    let edges: [Edge]
+    /// The holders between the root and the object.
+    let holders: [(object: HiddenAddress, kind: Kind)]
+    let cost: Int
+
+    /// Whether nothing leads to the first holder.
+    var isRootless: Bool {
+        if case nil = root { true } else { false }
+    }
+
+    // MARK: The place where the words begin
+
+    /// The last holder that is known by name.
+    private var landmark: Int? { holders.lastIndex { $0.kind.isLandmark } }
+
+    /// The number of holders that are known by name.
+    var landmarkCount: Int { holders.count { $0.kind.isLandmark } }
+
+    /// The number of edges before the first holder's.
+    private var edgesOfRoot: Int { edges.count - holders.count }
+
+    /// Whether each step behind the beginning is proved by a type, or by a known structure.
+    var isProved: Bool {
+        let first = landmark ?? 0
+        // The words of a task's functions may be left over.
+        if isOfTask, edges.indices.contains(first + edgesOfRoot),
+            !edges[first + edgesOfRoot].isProved
+        {
+            return false
+        }
+        for holder in holders.dropFirst(first) {
+            if case .memory = holder.kind { return false }
+        }
+        switch root {
+        case .stack: return landmark.map { !holders[$0].kind.isTask } ?? false
+        case .global(let symbol): return landmark != nil || !symbol.mangled.isEmpty
+        case .threadData: return landmark != nil
+        case .living, .cycle: return true
+        case nil: return landmark != nil
+        }
+    }
+
+    /// The subject of the sentence, and how it leads to the next object.
+    private struct Beginning {
+        let subject: String
+        let root: ReferencePath.Root
+        var remedy = ""
+        /// The number of the first edge behind the subject.
+        var firstEdge = 0
+    }
+
+    private var beginning: Beginning {
+        if let landmark { return beginning(at: landmark) }
+        switch root {
+        case .global(let symbol): return RootPath.beginning(symbol)
+        case .threadData(let thread):
+            return Beginning(
+                subject: "the thread-specific data of \(thread)", root: .memory,
+                remedy: "Remove the object there.")
+        case .stack(let function):
+            return Beginning(
+                subject: "a local variable of \(function)", root: .memory,
+                remedy: "Let that function return first.")
+        case .cycle:
+            return Beginning(
+                subject: "it retains itself:", root: .itself, remedy: "Make one of these weak.")
+        case .living, nil:
+            let name = holders.first.flatMap { self.name($0.object, $0.kind)?.name } ?? "memory"
+            return Beginning(
+                subject: FoundationObjects.withArticle(name), root: .object,
+                remedy: "Look for \(Diagnosis.unbalanced), of the holder.")
+        }
+    }
+
+    private static func beginning(_ symbol: Symbol) -> Beginning {
+        if symbol.mangled == "_dispatch_main_q" {
+            return Beginning(
+                subject: "a block that waits on the main queue", root: .closure,
+                remedy: "Let the main queue run the block.")
+        }
+        guard let variable = symbol.variable else {
+            let name = symbol.mangled.isEmpty ? "data" : "`\(symbol.mangled)`"
+            return Beginning(subject: "\(name) of \(symbol.module)", root: .memory)
+        }
+        let isOfType = variable.contains(".") && !variable.contains("`")
+        let subject = isOfType ? "`\(variable)`" : "the global `\(variable)` of \(symbol.module)"
+        let name = variable.split(separator: "`").first.map(String.init) ?? variable
+        return Beginning(
+            subject: subject, root: .variable(name),
+            remedy: "Remove the object there, or make the reference weak.")
+    }
+
+    /// A center has the closures of its observers in a dictionary by name.
+    private func beginning(inCenter landmark: Int) -> Beginning {
+        let behind = edges.indices.dropFirst(landmark + edgesOfRoot)
+        let key = behind.lazy.compactMap { edges[$0].label.firstMatch(of: /\["(.*?)"\]/) }.first
+        let name = key.map { " for `\($0.1)`" } ?? ""
+        return Beginning(
+            subject: "an observer on Foundation's notification center\(name)", root: .closure,
+            remedy: "Remove the observer.",
+            firstEdge: behind.first { edges[$0].isClosure } ?? landmark + edgesOfRoot)
+    }
+
+    private func beginning(at landmark: Int) -> Beginning {
+        let (object, kind) = holders[landmark]
+        let isOfBlock = holders.dropFirst(landmark + 1).contains { $0.kind.isBlock }
+        let first = landmark + edgesOfRoot
+        func beginning(
+            _ subject: String, _ root: ReferencePath.Root = .closure, _ remedy: String
+        ) -> Beginning {
+            Beginning(subject: subject, root: root, remedy: remedy, firstEdge: first)
+        }
+        switch kind {
+        case .task:
+            if case .stack(let function) = root {
+                return beginning(
+                    "a local variable of \(function)", .memory,
+                    "Let the variable go out of scope first.")
+            }
+            return beginning(
+                SwiftTasks.description(of: object), .memory,
+                "End the task, or let the task take the object for one step at a time: no "
+                    + "`guard let self` before its loop, and no call of a method that loops.")
+        case .dispatch("source"):
+            let isTimer = DispatchObjects.isTimer(object)
+            let noun = isTimer ? "timer" : "dispatch source"
+            return beginning(
+                "the handler of a \(noun)", isOfBlock ? .closure : .memory,
+                "Call `cancel()` of the \(noun).")
+        case .dispatch("group"):
+            return beginning(
+                "a block that waits for a dispatch group", .closure,
+                "Balance each `enter()` with a `leave()`.")
+        case .dispatch(let kind) where DispatchObjects.queueKinds.contains(kind):
+            let queue = DispatchObjects.queue(object)
+            guard isOfBlock else { return beginning(queue, .memory, "Remove the object there.") }
+            return beginning(
+                "a block that waits on \(queue)", .closure,
+                "Let the queue run the block, or capture the object weakly there.")
+        case .dispatch(let kind): return beginning("a dispatch \(kind)", .memory, "")
+        case .object(let type) where FoundationObjects.kind(type) == .center:
+            return self.beginning(inCenter: landmark)
+        case .object(let type):
+            return objectBeginning(object, type, isOfClosure: isOfClosure(behind: landmark), first)
+        default: return beginning("memory", .memory, "")
+        }
+    }
+
+    private func objectBeginning(
+        _ object: HiddenAddress, _ type: RuntimeType, isOfClosure: Bool, _ first: Int
+    ) -> Beginning {
+        let root: ReferencePath.Root = isOfClosure ? .closure : .memory
+        guard let kind = FoundationObjects.kind(type) else {
+            let isHandler = ["Registration", "Hook"].contains(where: type.name.contains)
+            return Beginning(
+                subject: isHandler ? "an observer's handler" : "a center or a queue of Tether",
+                root: root,
+                remedy: isHandler
+                    ? "Cancel the observer, or capture the object weakly there."
+                    : "Look for a pending notification.", firstEdge: first)
+        }
+        let remedy =
+            switch kind {
+            case .timer: "Call `invalidate()` of the timer."
+            case .operation, .blockOperation, .operationQueue:
+                "Let the operation run, and release the operation."
+            case .thread:
+                isOfClosure
+                    ? "Let the thread end." : "Remove the object from the thread's dictionary."
+            case .center: "Remove the observer."
+            case .runLoop: "Remove the object from the run loop."
+            }
+        return Beginning(
+            subject: FoundationObjects.description(of: object, type, kind), root: root,
+            remedy: remedy, firstEdge: first)
+    }
+
+    private func isOfClosure(behind landmark: Int) -> Bool {
+        edges.dropFirst(landmark + edgesOfRoot).contains(where: \.isClosure)
+            || holders.dropFirst(landmark + 1).contains { $0.kind.isBlock || $0.kind.isClosure }
+    }
+
+    // MARK: The path behind the beginning
+
+    /// An object in words; `nil` for a closure, a box, and memory that belongs to its holder.
+    private func name(_ object: HiddenAddress, _ kind: Kind) -> ReferencePath.Object? {
+        switch kind {
+        case .object(let type), .collection(let type): ReferencePath.Object(type)
+        case .memory(let size): ReferencePath.Object(name: "memory of \(size) bytes")
+        case .dispatch(let kind) where kind != "continuation":
+            ReferencePath.Object(name: "a dispatch \(kind)")
+        case .task: ReferencePath.Object(name: "a task")
+        default: nil
+        }
+    }
+
+    /// The steps behind the beginning. Boxes are parts of their holders, and the names of a
+    /// library's properties are left out.
+    private func steps(from first: Int) -> [ReferencePath.Step] {
+        var steps: [ReferencePath.Step] = []
+        // The closure that a task runs is a part of the task.
+        let isOfTask = self.isOfTask
+        var label = ""
+        var isClosure = false
+        for (number, edge) in edges.enumerated().dropFirst(first) {
+            let holder = number - edgesOfRoot
+            if holder < 0 || !isOfLibrary(holders[holder].kind) {
+                label = PropertyPath.join(label, edge.label)
+            }
+            if edge.isClosure { isClosure = true }
+            let next = holder + 1
+            guard next < holders.count else {
+                if isOfTask, steps.isEmpty { isClosure = false }
+                let code = edge.isClosure ? self.code(of: edge) : nil
+                steps.append(
+                    ReferencePath.Step(
+                        label: label, isClosure: isClosure, object: nil,
+                        code: code.map(RootPath.place)))
+                break
+            }
+            let (object, kind) = holders[next]
+            var code: String?
+            switch kind {
+            case .box, .taskMemory, .dispatch("continuation"), .dispatch("value"): continue
+            case .closure where isOfTask && steps.isEmpty:
+                isClosure = false
+                label = ""
+                continue
+            case .closure:
+                code = self.code(of: edge)
+                // The box of a case or a value has a context's form.
+                if code == nil, !edge.isClosure { continue }
+            case .block: code = DispatchObjects.code(of: object)
+            default: break
+            }
+            if kind.isClosure || kind.isBlock { isClosure = true }
+            steps.append(
+                ReferencePath.Step(
+                    label: label, isClosure: isClosure, object: name(object, kind),
+                    code: code.map(RootPath.place)))
+            label = ""
+            isClosure = false
+        }
+        return steps
+    }
+
+    private func isOfLibrary(_ kind: Kind) -> Bool {
+        guard case .object(let type) = kind else { return false }
+        return FoundationObjects.isOfLibrary(type) || type.isOfTether
+    }
+
+    /// The code of a closure stands before the reference to its context.
+    private func code(of edge: Edge) -> String? {
+        guard let symbol = Symbol.at(word: edge.place.word(-1)), !symbol.isOfLibrary else {
+            return nil
+        }
+        return symbol.codeAndLine
+    }
+
+    /// "a closure in `f()`" as "in `f()`"; a function by its name.
+    private static func place(_ code: String) -> String {
+        code.hasPrefix("a closure ") ? String(code.dropFirst("a closure ".count)) : "of \(code)"
+    }
+
+    // MARK: Words
+
+    /// The path in a sentence without its full stop.
+    var sentence: String {
+        let beginning = beginning
+        let steps = steps(from: beginning.firstEdge)
+        let perhaps = isProved || root == nil ? "" : "perhaps "
+        let path = ReferencePath(steps)
+        switch beginning.root {
+        case .variable(let name):
+            let words = path.sentence(from: beginning.root)
+            let isAlone = words == "`\(name)` is it"
+            return "\(perhaps)\(beginning.subject) holds it" + (isAlone ? "" : ": \(words)")
+        case .closure:
+            let code = path.legs(from: .closure).first?.code.map { ", a closure \($0)," } ?? ""
+            return "\(perhaps)\(beginning.subject)\(code) \(path.sentence(from: .closure))"
+                + outerWords
+        case .object:
+            let words = path.sentence(from: .itself)
+            return
+                "\(beginning.subject) holds it\(words == "its it" ? "" : ": \(words)"), and nothing "
+                + "in memory leads to the holder"
+        case .itself, .memory:
+            return "\(perhaps)\(beginning.subject) \(path.sentence(from: beginning.root))"
+                + outerWords
+        }
+    }
+
+    var remedy: String { beginning.remedy }
+
+    /// Whether a task begins the sentence.
+    var isOfTask: Bool { landmark.map { holders[$0].kind.isTask } == true }
+
+    /// What leads to the holder that begins the sentence.
+    private var outerWords: String {
+        guard let landmark else { return "" }
+        var names: [String] = []
+        for (object, kind) in holders[..<landmark].reversed() where kind.isLandmark {
+            var name: String?
+            switch kind {
+            case .object(let type):
+                name = FoundationObjects.kind(type).map {
+                    FoundationObjects.description(of: object, type, $0)
+                }
+            case .dispatch(let kind) where DispatchObjects.queueKinds.contains(kind):
+                name = DispatchObjects.queue(object)
+            case .task: name = "a task"
+            default: break
+            }
+            if let name, !names.contains(name) { names.append(name) }
+        }
+        if case .global(let symbol) = root, !symbol.isOfLibrary {
+            names.append(RootPath.beginning(symbol).subject)
+        }
+        return names.isEmpty ? "" : "; it is in " + names.prefix(3).joined(separator: ", in ")
+    }
+
+    // MARK: The picture
+
+    /// The path as a picture that ends with the object, in these lines.
+    func picture(to lines: [String]) -> Diagram {
+        let beginning = beginning
+        let path = ReferencePath(steps(from: beginning.firstEdge))
+        var title = [
+            beginning.subject.replacing("`", with: "").trimmingCharacters(in: .whitespaces)
+        ]
+        if case .itself = beginning.root { title = lines }
+        if let code = path.legs(from: beginning.root).first?.code {
+            title.append(code.replacing("`", with: ""))
+        }
+        var picture = LeakPicture(title, isProved ? .red : .grey)
+            .following(path, from: beginning.root, to: lines).diagram
+        picture.repair = beginning.remedy.isEmpty ? "" : "Fix here: \(beginning.remedy)"
+        return picture
+    }
+}
+
+extension MemoryPlaces.Kind {
+    /// Whether a reader knows the holder by name.
+    var isLandmark: Bool {
+        switch self {
+        case .task: true
+        case .dispatch(let kind): kind != "continuation" && kind != "value"
+        case .object(let type): type.isOfTether || FoundationObjects.kind(type) != nil
+        default: false
+        }
+    }
+
+    var isTask: Bool { if case .task = self { true } else { false } }
+
+    fileprivate var isClosure: Bool { if case .closure = self { true } else { false } }
+
+    fileprivate var isBlock: Bool {
+        switch self {
+        case .block, .dispatch("continuation"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Dispatch
+import Foundation
+import Synchronization
+import TestLimits
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// The search in all memory of the process: what it must not name, its limits, and its cost.
+@Suite(.enabled(if: isMemorySearched)) struct HolderSearchTests {
+    final class Model: @unchecked Sendable {
+        func touch() {}
+    }
+
+    @safe final class Watcher: @unchecked Sendable {
+        weak var weakModel: Model?
+        unowned var unownedModel: Model?
+        var unmanaged: Unmanaged<Model>?
+        var address: UInt = 0
+        var closure: (() -> Void)?
+        var models: [Model] = []
+    }
+
+    // SAFETY: each variable is used by one test alone.
+    enum Roots {
+        @safe nonisolated(unsafe) static var watcher: Watcher?
+        @safe nonisolated(unsafe) static weak var model: Model?
+        @safe nonisolated(unsafe) static var one: Model?
+        @safe nonisolated(unsafe) static var two: [Model] = []
+        @safe nonisolated(unsafe) static var many: [Model] = []
+        @safe nonisolated(unsafe) static var storm: Model?
+    }
+
+    /// An object that nothing but a count holds.
+    private struct Kept {
+        let address: HiddenAddress
+
+        @inline(never)
+        init(_ use: (Model) -> Void = { _ in }) {
+            let model = Model()
+            use(model)
+            let retained = unsafe Unmanaged.passRetained(model)
+            address = unsafe HiddenAddress(UInt(bitPattern: retained.toOpaque()))
+        }
+
+        // SAFETY: `init` retained the object; the test calls the method once, last.
+        func end() {
+            let pointer = unsafe UnsafeRawPointer(bitPattern: address.address)!
+            unsafe Unmanaged<Model>.fromOpaque(pointer).release()
+        }
+    }
+
+    /// Leaves the address of an object on the stack.
+    @inline(never)
+    private func leaveOnStack(_ model: Model) {
+        var copies = [Model](repeating: model, count: 8)
+        copies.swapAt(0, 7)
+        withExtendedLifetime(copies) {}
+    }
+
+    @Test func `L3 weak, unowned, unmanaged and freed references are no holders`() throws {
+        let watcher = Watcher()
+        Roots.watcher = watcher
+        let kept = Kept { model in
+            watcher.weakModel = model
+            watcher.unownedModel = model
+            unsafe watcher.unmanaged = unsafe .passUnretained(model)
+            watcher.address = HeapObject(model).address
+            watcher.closure = { [weak model] in model?.touch() }
+            watcher.models.append(model)
+            watcher.models.removeAll(keepingCapacity: true)
+            Roots.model = model
+            leaveOnStack(model)
+            let freed = Watcher()
+            freed.models = [model, model]
+        }
+        let search = try #require(HolderSearch(limit: .seconds(300)))
+        let result = search.holders(of: kept.address, count: 1)
+        #expect(result.paths.filter(\.isProved).map(\.sentence) == [])
+        #expect(result.rootless.map(\.sentence) == [])
+        kept.end()
+        Roots.watcher = nil
+    }
+
+    @Test func `L3 all holders of an object are returned, the surest first`() throws {
+        let model = Model()
+        Roots.one = model
+        Roots.two = [model]
+        let found = holders(of: model).map(\.description)
+        let expected = [
+            "`HolderSearchTests.Roots.one` holds it", "`HolderSearchTests.Roots.two[0]` is it",
+        ]
+        for part in expected {
+            #expect(found.contains { $0.contains(part) }, "\(found)")
+        }
+        #expect(holders(of: model).allSatisfy { $0.svg().contains("Model") })
+        #expect(holders(of: model).allSatisfy { $0.dot().contains("Model") })
+        #expect(holders(of: model).allSatisfy { $0.mermaid().contains("Model") })
+        Roots.one = nil
+        Roots.two = []
+        withExtendedLifetime(model) {}
+    }
+
+    @Test func `L3 the number of references that were found is said`() throws {
+        let model = Model()
+        let retained = unsafe Unmanaged.passRetained(model)
+        Roots.storm = model
+        let last = holders(of: model).last?.description
+        #expect(last?.contains("strong references found") == true, "\(last ?? "nothing")")
+        Roots.storm = nil
+        unsafe retained.release()
+        withExtendedLifetime(model) {}
+    }
+
+    @Test func `L3 no time for a search finds nothing`() {
+        let model = Model()
+        #expect(holders(of: model, limit: .zero).isEmpty)
+        withExtendedLifetime(model) {}
+    }
+
+    @Test func `L3 one of a million objects is found in seconds`() throws {
+        Roots.many = (0..<1_000_000).map { _ in Model() }
+        let address = HiddenAddress(HeapObject(Roots.many[765_432]).address)
+        let begin = processorTime()
+        let search = try #require(HolderSearch(limit: .seconds(300)))
+        let path = search.holders(of: address, count: 1).paths.first
+        let time = processorTime() - begin
+        #expect(path?.sentence.hasSuffix("many[765432]` is it") == true)
+        if !isSanitized { #expect(time < .seconds(3)) }
+        Roots.many = []
+    }
+
+    /// Threads that allocate and free, in arenas of their own, and end.
+    @Test func `L3 a search while threads begin, allocate, free and end names no wrong holder`()
+        throws
+    {
+        let storm = Storm()
+        let kept = Kept()
+        for _ in 0..<20 {
+            let search = HolderSearch(limit: .seconds(300))
+            let result = search?.holders(of: kept.address, count: 1)
+            #expect(result?.paths.filter(\.isProved).map(\.sentence) ?? [] == [])
+        }
+        storm.end()
+        kept.end()
+    }
+
+    private final class Storm: Sendable {
+        private let isOver = Atomic<Bool>(false)
+        private let threads = DispatchGroup()
+
+        init() {
+            for _ in 0..<2 {
+                threads.enter()
+                Thread.detachNewThread { [self] in
+                    while !isOver.load(ordering: .relaxed) {
+                        var blocks: [[UInt8]] = []
+                        for size in stride(from: 1, to: 200_000, by: 7919) {
+                            blocks.append([UInt8](repeating: 7, count: size))
+                        }
+                        Thread.detachNewThread { _ = [Model](repeating: Model(), count: 50) }
+                        blocks.shuffle()
+                        blocks.removeFirst(blocks.count / 2)
+                    }
+                    threads.leave()
+                }
+            }
+        }
+
+        func end() {
+            isOver.store(true, ordering: .relaxed)
+            threads.wait()
+        }
+    }
+}
