@@ -155,6 +155,7 @@ struct HolderSearch {
                         cycle = path(from: .cycle, edge, steps, number, cost + more)
                     case .holder(let holder, let kind, let edge, let more):
                         if visited.contains(holder) || holder == object { continue }
+                        if isLeftOver(kind, behind: step, steps) { continue }
                         steps.append(
                             Step(holder: holder, kind: kind, edge: edge, held: number))
                         queue.push(.step(steps.count - 1), cost + more)
@@ -163,6 +164,17 @@ struct HolderSearch {
             }
         }
         return cycle ?? landmark ?? nearest
+    }
+
+    /// Whether a source seems to hold a block over another one. libdispatch links the blocks of a
+    /// queue, and keeps such links in blocks that it uses again.
+    private func isLeftOver(
+        _ kind: MemoryPlaces.Kind, behind step: Step, _ steps: [Step]
+    ) -> Bool {
+        guard case .dispatch("source") = kind, case .dispatch("continuation") = step.kind,
+            let held = step.held, case .dispatch("continuation") = steps[held].kind
+        else { return false }
+        return true
     }
 
     /// Whether a holder lives by itself: a task, or an observer of Tether.

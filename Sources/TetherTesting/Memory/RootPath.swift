@@ -38,12 +38,7 @@ struct RootPath {
     /// Whether each step behind the beginning is proved by a type, or by a known structure.
     var isProved: Bool {
         let first = landmark ?? 0
-        // The words of a task's functions may be left over.
-        if isOfTask, edges.indices.contains(first + edgesOfRoot),
-            !edges[first + edgesOfRoot].isProved
-        {
-            return false
-        }
+        if isOfTask, !isProvedByTask(first) { return false }
         for holder in holders.dropFirst(first) {
             if case .memory = holder.kind { return false }
         }
@@ -54,6 +49,14 @@ struct RootPath {
         case .living, .cycle: return true
         case nil: return landmark != nil
         }
+    }
+
+    /// Whether a task that waits holds the next object by its closure. The words of its functions may
+    /// be left over, and so may all words of a task that has returned.
+    private func isProvedByTask(_ task: Int) -> Bool {
+        let edge = edges.dropFirst(task + edgesOfRoot).first
+        guard edge?.isProved == true else { return false }
+        return !SwiftTasks.calls(of: holders[task].object).functions.isEmpty
     }
 
     /// The subject of the sentence, and how it leads to the next object.
