@@ -231,8 +231,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
     ]
 
     static let dispatch = [
-        Kind("block", "a block that waits on the queue `held blocks`, a closure in ", "captures it")
-        { model, ends in
+        Kind("block", "a closure in `dispatch`") { model, ends in
             let queue = DispatchQueue(label: "held blocks")
             queue.suspend()
             queue.async { model.touch() }
@@ -241,7 +240,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
         Kind("work item", "`Roots.item` holds it: ") { model, _ in
             Roots.item = DispatchWorkItem { model.touch() }
         },
-        Kind("group", "a block that waits for a dispatch group, a closure in ", "captures it") {
+        Kind("group", "a closure in `dispatch`") {
             model, ends in
             let group = DispatchGroup()
             group.enter()
