@@ -34,8 +34,9 @@ struct Post: ~Copyable {
     /// The notification that a hook has made for this observer.
     let prepared: StoredNotification?
 
-    init(of registration: Registration, with prepared: StoredNotification? = nil) {
-        unsafe self.registration = .passUnretained(registration)
+    /// The registration is not retained, because it may have been deinitialised.
+    init(of registration: Unmanaged<Registration>, with prepared: StoredNotification? = nil) {
+        unsafe self.registration = unsafe registration
         self.prepared = prepared
     }
 }

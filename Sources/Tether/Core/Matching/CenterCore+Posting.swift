@@ -297,7 +297,7 @@ extension CenterCore {
         unsafe forEach { unmanaged in
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
                 guard registration.isRouted else {
-                    return calls.append(PostedCall(of: registration))
+                    return unsafe calls.append(PostedCall(of: unmanaged))
                 }
                 unsafe epochGuard.pointee.moveHazardPointer(
                     to: registration.address, from: &previous)

@@ -270,7 +270,7 @@ internal import Synchronization
 
     /// Delivers to a registration that no other observer of the post stands beside.
     final func receiveAlone(_ posted: Notification, stored: StoredNotification?) {
-        let state = state.load(ordering: .acquiring)
+        let state = state.load(ordering: .sequentiallyConsistent)
         guard state & StateBits.routed != 0 else { return receiveInAnyState(posted) }
         if state & (StateBits.once | StateBits.preparing | StateBits.ended) == 0,
             let mailbox = unsafe unretainedMailbox
@@ -308,12 +308,13 @@ internal import Synchronization
     {
         if hasEnded { return nil }
         guard preparesPosts else {
-            return askMailbox(posted, as: &waiting, of: &post) ? PostedCall(of: self) : nil
+            return askMailbox(posted, as: &waiting, of: &post)
+                ? unsafe PostedCall(of: .passUnretained(self)) : nil
         }
         guard let prepared = prepare(posted) else { return nil }
         var waiting = WaitingForm()
         guard askMailbox(prepared, as: &waiting, of: &post) else { return nil }
-        return PostedCall(of: self, with: StoredNotification(prepared))
+        return unsafe PostedCall(of: .passUnretained(self), with: StoredNotification(prepared))
     }
 
     private final func askMailbox(
