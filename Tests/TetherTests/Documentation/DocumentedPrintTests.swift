@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import Testing
 import Tether
 import TetherTesting
@@ -147,6 +148,22 @@ extension Notification.Name {
         let log = Log<String>()
         printLeaks(log)
         #expect(log.entries == ["nothing is left"])
+    }
+
+    private enum Shelf {
+        static let models = Mutex<[Model]>([])
+    }
+
+    @Test func `L3 a program prints what holds an object`() {
+        let (log, sidebar) = (Log<String>(), Model())
+        let model = sidebar
+        @Sendable func print(_ value: Any) { log.add("\(value)") }
+        Shelf.models.withLock { $0.append(model) }
+        for holder in holders(of: model) { print(holder) }
+        for holder in holders(of: sidebar) { print(holder) }
+        // Nothing is found where memory cannot be read.
+        #expect(log.entries.isEmpty || log.entries.contains { $0.contains("Shelf.models") })
+        Shelf.models.withLock { $0 = [] }
     }
 
     // MARK: The code
