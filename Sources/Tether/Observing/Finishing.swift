@@ -11,22 +11,24 @@ internal import Dispatch
 private struct Finishing {
     /// Observers, loops of their owner, and loops that read the center's sequences.
     private var awaited: [Unowned<Registration>] = []
-    /// The owner's tasks, cancelled and waited for behind all others.
-    private var tasks: [Unowned<Registration>] = []
     /// The owner's tasks that the caller runs in. They are cancelled last, because a cancelled task
     /// does not wait.
     private var callersTasks: [Unowned<Registration>] = []
+    /// The present observers and work. Handlers may start tasks of their owner meanwhile.
+    private let present: @Sendable () -> [Unowned<Registration>]
 
     /// All observers stop taking posts before the first wait, so a handler that posts gives them
     /// nothing more.
-    init(_ references: [Unowned<Registration>]) {
+    init(_ present: @escaping @Sendable () -> [Unowned<Registration>]) {
+        self.present = present
+        let references = present()
         // Asked before the ends, after which a sequence's registration is not found.
         let readers = references.compactMap { $0.live?.targetStandIn?.reader }
         for reference in references + readers {
             let isCallers = AsyncRun.isCurrent(for: reference.registrationAddress)
             switch (reference.work, isCallers) {
             case (.task, true): callersTasks.append(reference)
-            case (.task, false): tasks.append(reference)
+            case (.task, false): break
             case (.loop, true): break
             default: awaited.append(reference)
             }
@@ -37,15 +39,17 @@ private struct Finishing {
         }
     }
 
-    private func endTasks() {
+    private static func end(_ tasks: [Unowned<Registration>]) {
         for task in tasks {
             task.live?.end(because: .finished)
         }
     }
 
-    private func endCallersTasks() {
-        for task in callersTasks {
-            task.live?.end(because: .finished)
+    /// The owner's present tasks but for the caller's, to be cancelled and waited for behind all
+    /// others.
+    private var tasks: [Unowned<Registration>] {
+        present().filter { reference in
+            reference.work == .task && !AsyncRun.isCurrent(for: reference.registrationAddress)
         }
     }
 
@@ -54,9 +58,13 @@ private struct Finishing {
     /// Blocks until all observers have ended and their handlers on other threads have returned.
     func wait() -> NotificationObserver.WaitResult {
         let haveEnded = Finishing.wait(for: awaited)
-        endTasks()
-        let haveReturned = Finishing.wait(for: tasks)
-        endCallersTasks()
+        var haveReturned = true
+        // A task may have started another one.
+        while haveReturned, case let tasks = tasks, !tasks.isEmpty {
+            Finishing.end(tasks)
+            haveReturned = Finishing.wait(for: tasks)
+        }
+        Finishing.end(callersTasks)
         return haveEnded && haveReturned ? .finished : .wouldDeadlock
     }
 
@@ -78,22 +86,27 @@ private struct Finishing {
     /// Suspends until all observers have ended and their handlers have returned. If the task is
     /// cancelled, the observers end as by `cancel()`.
     func wait() async -> NotificationObserver.WaitResult {
+        let cancelled = awaited + tasks
         let haveEnded = await withTaskCancellationHandler {
             let haveEnded = await Finishing.wait(for: awaited)
-            endTasks()
-            let haveReturned = await Finishing.wait(for: tasks)
+            var haveReturned = true
+            // A task may have started another one.
+            while haveReturned, case let tasks = tasks, !tasks.isEmpty {
+                Finishing.end(tasks)
+                haveReturned = await Finishing.wait(for: tasks)
+            }
             return haveEnded && haveReturned
         } onCancel: {
             // The canceller holds a lock of the runtime, and an end releases captures.
             DispatchQueue.global().async {
-                for reference in awaited + tasks {
+                for reference in cancelled {
                     reference.live?.end()
                 }
             }
         }
         // Behind the handler of a cancellation: this one is no reason to end observers that the
         // call could not wait for.
-        endCallersTasks()
+        Finishing.end(callersTasks)
         return haveEnded ? .finished : .wouldDeadlock
     }
 
@@ -136,7 +149,9 @@ extension Registration {
 }
 
 extension NotificationObserver {
-    private var finishing: Finishing { Finishing(reference.map { [$0] } ?? []) }
+    private var finishing: Finishing {
+        Finishing { [reference] in reference.map { [$0] } ?? [] }
+    }
 
     /// Ends the observer after its pending deliveries, and waits until then.
     ///
@@ -176,13 +191,16 @@ extension NotificationObserver {
 }
 
 extension OwnerObservers {
-    private var finishing: Finishing { Finishing(references) }
+    private var finishing: Finishing {
+        Finishing { [self] in references }
+    }
 
     /// Ends all present observers after their pending deliveries, and waits until then.
     ///
     /// All take no further post from the beginning. The owner's loops over a center's sequence take
     /// what waits there, and any other loop stops between two elements. Then the owner's tasks are
-    /// cancelled and waited for. The caller's own task is cancelled last, and not waited for.
+    /// cancelled and waited for, also those that a handler has started meanwhile. The caller's own
+    /// task is cancelled last, and not waited for.
     /// Closures of `OwnerLifetime.whenEnded(_:_:)` stay, and run at the owner's end. See
     /// `NotificationObserver.finish()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
@@ -203,7 +221,9 @@ extension OwnerObservers {
 }
 
 extension ObserverCenter {
-    private var finishing: Finishing { Finishing(core.registrations()) }
+    private var finishing: Finishing {
+        Finishing { [core] in core.registrations() }
+    }
 
     /// Ends all present observers of the center after their pending deliveries, and waits until
     /// then.

@@ -270,6 +270,37 @@ import Testing
         #expect(log.entries == [1, 2, -1])
     }
 
+    @Test func `R11 O12 a task that a handler starts meanwhile is waited for, too`() async {
+        let (center, owner, log) = (center, owner, log)
+        let queue = DispatchQueue(label: "FinishedWorkTests")
+        let save: @Sendable (Owner, Int) -> Void = { owner, number in
+            Task(owner: owner) {
+                await Task.yield()
+                log.add(number)
+                // A task of a task.
+                Task(owner: owner) {
+                    await Task.yield()
+                    log.add(-number)
+                }
+            }
+        }
+        center.observe(.sample, owner: owner, on: .dispatchQueue(queue)) { owner, note in
+            save(owner, note.number)
+        }
+        center.notifications(named: .sample).observe(owner: owner) { owner, note in
+            save(owner, note.number)
+        }
+        queue.suspend()
+        center.post(.sample, numbers: 1...5)
+        let finished = Task { await OwnerObservers(of: owner).finish() }
+        queue.resume()
+        #expect(await finished.value == .finished)
+        #expect(
+            log.entries.sorted() == [-5, -5, -4, -4, -3, -3, -2, -2, -1, -1]
+                + (1...5).flatMap { [$0, $0] })
+        #expect(OwnerObservers(of: owner).isEmpty)
+    }
+
     // MARK: The main thread
 
     @MainActor @Test func `R11 blocking the main queue for its own deliveries is a deadlock`() async
