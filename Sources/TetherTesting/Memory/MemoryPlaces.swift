@@ -42,6 +42,8 @@ struct MemoryPlaces {
         var isClosure = false
         /// Whether the types prove that the reference is strong.
         var isProved = false
+        /// Whether the word is in a known structure that retains what it leads to.
+        var isKnown = false
     }
 
     enum Found {
@@ -171,9 +173,12 @@ struct MemoryPlaces {
                 let edge = Edge(place: place, label: label, isClosure: isClosure, isProved: true)
                 return .holder(chunk, kind, edge, cost: Cost.proved)
             case .unknown(let label):
-                return .holder(chunk, kind, Edge(place: place, label: label), cost: unknown)
+                let isKnown = unknown <= Cost.known || isUsersProperty(label, of: kind)
+                let edge = Edge(place: place, label: label, isKnown: isKnown)
+                return .holder(chunk, kind, edge, cost: unknown)
             case .plain(let label) where !held.isSwift:
-                return .holder(chunk, kind, Edge(place: place, label: label), cost: Cost.known)
+                let edge = Edge(place: place, label: label, isKnown: true)
+                return .holder(chunk, kind, edge, cost: Cost.known)
             case .notHolding, .plain, nil:
                 return nil
             }
@@ -185,6 +190,7 @@ struct MemoryPlaces {
             // The side table for weak references leads back to its object.
             if MemoryPlaces.isSideTable(chunk, of: held.address) { return nil }
         } else if let metadata = HeapMetadata.at(first) {
+            if MemoryPlaces.hasEnded(start) { return nil }
             switch metadata {
             case .instance(let type, let instanceSize, _):
                 return instance(
@@ -225,6 +231,28 @@ struct MemoryPlaces {
         return known(.memory(size), Cost.memory)
     }
 
+    /// Whether a property is the user's. The layout of some is hidden, such as that of a `Mutex`;
+    /// all its words are the value's. Foundation's objects have structures of C, with old words.
+    private func isUsersProperty(_ label: String, of kind: Kind) -> Bool {
+        guard case .object(let type) = kind, !label.isEmpty else { return false }
+        return !FoundationObjects.isOfLibrary(type)
+    }
+
+    /// Whether an object of Swift has ended, from its first words. Unowned references keep the
+    /// memory of an ended object, with the words of the references that it had.
+    ///
+    /// Bit 32 of the count is set from the beginning of the end on (`RefCount.h`). The count is in
+    /// the side table if there is one.
+    private static func hasEnded(_ start: [UInt8]) -> Bool {
+        guard var counts = start.load(UInt.self, at: 8) else { return false }
+        if counts >> 62 == 3 {
+            let sideTable = (counts << 3) & ~7
+            guard let ownCounts = Memory.load(UInt.self, at: sideTable &+ 16) else { return false }
+            counts = ownCounts
+        }
+        return counts >> 63 == 0 && counts >> 32 & 1 == 1
+    }
+
     /// Whether a chunk is the side table of an object: the object's count leads back to it
     /// (`RefCount.h`).
     private static func isSideTable(_ chunk: HiddenAddress, of object: HiddenAddress) -> Bool {
@@ -259,7 +287,7 @@ struct MemoryPlaces {
             return inside(kind, found, Cost.hidden)
         case .notHolding, .plain:
             if FoundationObjects.kind(type)?.retainsUnmanaged == true {
-                return inside(kind, .unknown(label: ""), Cost.hidden)
+                return inside(kind, .unknown(label: ""), Cost.known)
             }
             return inside(kind, found, Cost.hidden)
         }

@@ -39,8 +39,8 @@ struct RootPath {
     var isProved: Bool {
         let first = landmark ?? 0
         if isOfTask, !isProvedByTask(first) { return false }
-        for holder in holders.dropFirst(first) {
-            if case .memory = holder.kind { return false }
+        for number in holders.indices.dropFirst(first) where !isStepProved(number) {
+            return false
         }
         switch root {
         case .stack: return landmark.map { !holders[$0].kind.isTask } ?? false
@@ -48,6 +48,17 @@ struct RootPath {
         case .threadData: return landmark != nil
         case .living, .cycle: return true
         case nil: return landmark != nil
+        }
+    }
+
+    /// Whether a holder holds the next object. The words of a task are asked apart.
+    private func isStepProved(_ number: Int) -> Bool {
+        switch holders[number].kind {
+        case .memory: return false
+        case .task, .taskMemory: return true
+        default:
+            let edge = edges[number + edgesOfRoot]
+            return edge.isProved || edge.isKnown
         }
     }
 
