@@ -132,14 +132,16 @@ extension LeakTracker {
         awaitedRegistrations().compactMap { $0.unfinished(blocksTask: blocksTask) }
     }
 
-    /// The registrations without the tasks and loops of objects kept on purpose, which may go on.
+    /// The registrations without the tasks and loops of objects kept on purpose, which may go on,
+    /// and without the loops that capture their owners. A loop of the last kind is given the time
+    /// of any other object to end.
     private func awaitedRegistrations() -> [WatchedRegistration] {
         let (registrations, keptObjects) = state.withLock { ($0.registrations, $0.kept) }
         // Without the lock: a watched object has a lock of its own.
         let kept = addresses(of: keptObjects)
         return registrations.filter { registration in
             guard registration.work != nil, let owner = registration.owner else { return true }
-            return !kept.contains(owner)
+            return !kept.contains(owner) && !SelfCapture.isOfLoop(registration)
         }
     }
 

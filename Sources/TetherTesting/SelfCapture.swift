@@ -41,6 +41,16 @@ enum SelfCapture {
     /// The greatest number of elements in the collections among these objects.
     static let elementLimit = 1000
 
+    /// Whether a loop's handler or sequence captures the owner, which then lives as long as the
+    /// loop. A task may capture its owner until it returns.
+    static func isOfLoop(_ registration: WatchedRegistration) -> Bool {
+        guard registration.work == .loop, !registration.hasOwnerEnded,
+            let owner = registration.owner, let handler = registration.handler
+        else { return false }
+        let graph = ObjectGraph(limit: limit, elements: elementLimit)
+        return graph.path(from: handler, to: HeapObject(address: owner)) != nil
+    }
+
     static func check(
         _ handler: ValueBytes, of owner: AnyObject?, at registration: WatchedRegistration
     ) {

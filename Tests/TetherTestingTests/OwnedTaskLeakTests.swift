@@ -79,6 +79,18 @@ import TetherVerification
         input.finish()
     }
 
+    @Test func `O13 L2 a loop that captures its owner is given the time of an object alone`() async
+    {
+        let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+        let limits = LeakTracker.Limits(deliveryWait: .seconds(3600), releaseWait: .zero)
+        let leaks = await findLeaks(limits: limits) {
+            let sidebar = Sidebar()
+            numbers.observe(owner: sidebar) { _, _ in sidebar.touch() }
+        }
+        #expect(leaks.count == 1)
+        input.finish()
+    }
+
     @Test func `O14 L3 a closure that captures the object it waits for is named with its line`()
         async
     {
