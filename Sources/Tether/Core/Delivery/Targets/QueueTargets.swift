@@ -26,6 +26,8 @@ extension DispatchQueue {
     /// which takes longer than the rest of a delivery.
     func submit(_ block: __owned Block) {
         guard let queue = unsafe cQueue else { return async { block.run() } }
+        // SAFETY: `self` keeps the queue during the call, and the queue keeps itself until the block
+        // has run.
         unsafe tether_async(queue, Unmanaged.passRetained(block).toOpaque()) { block in
             // SAFETY: the context is the block that was retained above, and is run once.
             unsafe Unmanaged<Block>.fromOpaque(block).takeRetainedValue().run()
@@ -35,6 +37,7 @@ extension DispatchQueue {
     #if canImport(Darwin)
     /// The C library's queue: the object itself.
     var cQueue: UnsafeMutableRawPointer? {
+        // SAFETY: the caller holds the queue while it uses the address.
         unsafe Unmanaged.passUnretained(self).toOpaque()
     }
     #else
@@ -48,6 +51,7 @@ extension DispatchQueue {
         let queue = DispatchQueue(label: "Tether")
         let wrapped = Mirror(reflecting: queue).children.first { $0.label == "__wrapped" }
         guard let cQueue = unsafe wrapped?.value as? OpaquePointer else { return false }
+        // SAFETY: the property is there, so the object has this word; it is only compared.
         return unsafe queue.firstWord == UnsafeMutableRawPointer(cQueue)
     }()
 
