@@ -95,7 +95,7 @@ import TetherVerification
                 }
             }
         }
-        #expect(messages.count == 1 && messages[0].hasSuffix(" (3 alike)"))
+        #expect(messages.count == 1 && messages[0].hasSuffix(" (3 alike)"), "\(messages)")
         keep.drop()
     }
 }
