@@ -55,7 +55,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     }
 
     /// Ends the link: empties the box.
-    override func ended(_ registration: Registration) {
+    override func ended(_ registration: Registration, because cause: EndCause) {
         let (box, isRegistered) = state.withLock { ($0.box?.retained, $0.cancellation != nil) }
         box?.empty()
         if isRegistered { unsubscribeLater() }

@@ -142,7 +142,7 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
         }
     }
 
-    override func ended(_ registration: Registration) {
+    override func ended(_ registration: Registration, because cause: EndCause) {
         let old = state.withLock { state in
             let old = state
             if case .returned = old { return old }

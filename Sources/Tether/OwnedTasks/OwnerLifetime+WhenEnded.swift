@@ -50,8 +50,7 @@ extension OwnerLifetime {
             unsafe withExtendedLifetime(action) {}
         }
         if !registration.attach(as: token, to: object, at: site) {
-            hook.ownerEnds()
-            registration.end()
+            registration.end(because: .ownerEnded)
         }
         return EndToken(observer: token)
     }
@@ -95,35 +94,19 @@ private struct EndClosure: @unchecked Sendable {
 
 /// A closure to be called at an owner's end, as the hook of a registration.
 ///
-/// SAFETY: `state` is protected by its lock.
+/// SAFETY: `closure` is protected by its lock.
 private final class EndAction: RegistrationHook, @unchecked Sendable {
-    private enum State: Sendable {
-        case waiting(EndClosure)
-        /// The owner ends, and the end of the registration calls the closure.
-        case due(EndClosure)
-        case over
-    }
+    /// The closure, until the end.
+    private let closure: Locked<EndClosure?>
 
-    private let state: Locked<State>
-
-    init(_ closure: EndClosure) { state = Locked(.waiting(closure)) }
+    init(_ closure: EndClosure) { self.closure = Locked(closure) }
 
     override var work: OwnedWork? { .closure }
     override var targetDescription: String? { "owner's end" }
 
-    override func ownerEnds() {
-        state.withLock { state in
-            if case .waiting(let closure) = state { state = .due(closure) }
-        }
-    }
-
-    override func ended(_ registration: Registration) {
-        let old = state.withLock { state in
-            let old = state
-            state = .over
-            return old
-        }
+    override func ended(_ registration: Registration, because cause: EndCause) {
         // A closure that is forgotten is released here, without the lock.
-        if case .due(let closure) = old { closure.call() }
+        let closure = closure.withLock { $0.take() }
+        if cause == .ownerEnded { closure?.call() }
     }
 }

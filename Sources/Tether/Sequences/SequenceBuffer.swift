@@ -158,11 +158,12 @@ internal import Synchronization
     /// The end of the sender or the center, and `finish()`, leave earlier notifications in the
     /// buffer, unless the owner has ended, too. The end of the owner, of the iteration, or a
     /// removal releases the notifications.
-    override func ended(_ registration: Registration) {
+    override func ended(_ registration: Registration, because cause: EndCause) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
-        if registration.keepsBuffer, !hasOwnerEnded {
-            finish()
-        } else {
+        switch cause {
+        case .senderEnded, .centerEnded, .finished:
+            if hasOwnerEnded { discard() } else { finish() }
+        case .stopped, .usedUp, .returned, .deliveryDropped, .ownerEnded:
             discard()
         }
     }

@@ -212,7 +212,7 @@ package final class WatchedObject: Sendable {
             forEndReportedTo: hook, site: RegistrationSite(file: #fileID, line: #line))
         hook.state.withLock { $0.registration = registration }
         if !ObjectTable.shared.attach(registration, to: object, token: nil) {
-            hook.ended(registration)
+            hook.ended(registration, because: .ownerEnded)
         }
     }
 
@@ -247,7 +247,7 @@ private final class EndHook: RegistrationHook, @unchecked Sendable {
     let state = Locked<(registration: OwnedRegistration?, actions: [@Sendable () -> Void])>(
         (nil, []))
 
-    override func ended(_ registration: Registration) {
+    override func ended(_ registration: Registration, because cause: EndCause) {
         let ended = state.withLock { state in
             defer { state = (nil, []) }
             return state

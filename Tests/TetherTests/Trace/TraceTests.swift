@@ -219,8 +219,8 @@ private typealias SendableAsThread = Any
                     .map { "\($0.name): \($0.arguments["because"] ?? "")" } == [
                         "end of observer third: it was cancelled or replaced",
                         "end of observer any name: it was cancelled or replaced",
-                        "end of observer sample: its sender or center ended",
-                        "end of observer other: its sender or center ended",
+                        "end of observer sample: its sender ended",
+                        "end of observer other: its center ended",
                     ])
         }
     }

@@ -188,7 +188,7 @@ extension Mailbox {
         /// Why the observer will end when it is idle, if so.
         var causeOfEndWhenIdle: EndCause? {
             switch lifetime {
-            case .endsWhenIdle: .senderOrCenterEnded
+            case .endsWhenIdle: .senderEnded
             case .finishing: .finished
             case .live, .ended: nil
             }

@@ -90,7 +90,7 @@ final class Mailbox: Sendable {
         let registration: Registration
         let cause: EndCause
 
-        func perform() { registration.endAfterLastDelivery(because: cause) }
+        func perform() { registration.end(because: cause) }
     }
 
     /// Does the work that has waited until the observer is idle. Returns the end of the observer,

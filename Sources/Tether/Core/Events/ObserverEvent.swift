@@ -50,14 +50,16 @@ enum ObserverEvent {
     case centerEnded(UInt64)
 }
 
-/// Why an observer ends, in the words of a trace.
+/// Why an observer ends, in the words of a trace. The causes of an end after the last delivery are
+/// `senderEnded` and `finished`.
 enum EndCause: String, Sendable {
     case stopped = "it was cancelled or replaced"
     case usedUp = "it was called once"
     case returned = "its operation returned"
     case deliveryDropped = "its one delivery was dropped"
     case ownerEnded = "its owner ends"
-    case senderOrCenterEnded = "its sender or center ended"
+    case senderEnded = "its sender ended"
+    case centerEnded = "its center ended"
     case finished = "it was finished"
 }
 

@@ -234,7 +234,7 @@ internal import Synchronization
     /// so that the captures are released before `released` is reported, unless a call is under way.
     private static func endWithCenter(_ registration: Unowned<Registration>) -> Bool {
         guard let registration = registration.live else { return false }
-        registration.endWithCenter()
+        registration.end(because: .centerEnded)
         return true
     }
 

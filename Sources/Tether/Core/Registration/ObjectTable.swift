@@ -263,7 +263,6 @@ final class ObjectTable: Sendable {
 
     private static func end(_ registration: OwnedRegistration) {
         let token = registration.token.take()
-        for hook in registration.details?.hooks ?? [] { hook.ownerEnds() }
         withExtendedLifetime(token) { registration.completeDetachedEnd(because: .ownerEnded) }
     }
 

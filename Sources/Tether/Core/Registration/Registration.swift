@@ -56,17 +56,11 @@ internal import Synchronization
         static let owned: UInt32 = 32
         /// A hook prepares the notification of every post.
         static let preparing: UInt32 = 64
-        /// A sequence's buffer is still read after the end (S2), which came from the sender, the
-        /// center or `finish()`.
-        static let keepsBuffer: UInt32 = 128
-        /// An async call under way is not cancelled by the end, which followed the last delivery.
-        /// Set with `keepsBuffer`.
-        static let finishesCalls: UInt32 = 256
         /// The slots count the registration among the routed ones. Written under the center's lock,
         /// and never removed.
-        static let counted: UInt32 = 512
+        static let counted: UInt32 = 128
         /// The registration is never added to a center.
-        static let outside: UInt32 = 1024
+        static let outside: UInt32 = 256
     }
 
     final let center: CenterCore
@@ -406,15 +400,11 @@ internal import Synchronization
     // | Function | Called by | When |
     // |---|---|---|
     // | `end` | anybody | at once |
-    // | `endWithCenter` | its center | at once |
-    // | `endAfterPending` | its sender | by `endAfterLastDelivery` |
-    // | `beginFinishing` | a `finish()` | by `endAfterLastDelivery` |
+    // | `endAfterPending` | its sender | after the last delivery |
+    // | `beginFinishing` | a `finish()` | after the last delivery |
     //
-    // All end by `close`, which one thread does, and then by `completeEnd`; or by
-    // `completeDetachedEnd` if the owner's list has dropped the registration already.
-    //
-    // The bits `keepsBuffer` and `finishesCalls` are set before `close`. If a `cancel()` on another
-    // thread closes in between, it ends the observer with these bits, as if this end came first.
+    // All end by `close`, which one thread does, and then by `completeEnd` with that thread's
+    // cause; or by `completeDetachedEnd` if the owner's list has dropped the registration already.
 
     /// Closes the state; true for the one closing call.
     final func close() -> Bool {
@@ -427,13 +417,6 @@ internal import Synchronization
         if !hasEnded, close() { completeEnd(because: cause) }
     }
 
-    /// Ends the registration with its center. A sequence's buffer is still read (S2).
-    final func endWithCenter() {
-        if hasEnded { return }
-        state.bitwiseOr(StateBits.keepsBuffer, ordering: .acquiringAndReleasing)
-        end(because: .senderOrCenterEnded)
-    }
-
     /// Ends the registration of a deallocated sender after its pending deliveries (M5).
     final func endAfterPending(of sender: ObjectRecord) {
         // The registration may have a new sender at the same address.
@@ -441,7 +424,7 @@ internal import Synchronization
         if let mailbox {
             mailbox.endAfterPending()
         } else {
-            endAfterLastDelivery(because: .senderOrCenterEnded)
+            end(because: .senderEnded)
         }
     }
 
@@ -453,22 +436,8 @@ internal import Synchronization
         } else if let mailbox {
             mailbox.beginFinishing()
         } else {
-            endAfterLastDelivery(because: .finished)
+            end(because: .finished)
         }
-    }
-
-    /// Ends the registration after its last delivery. An async call under way is not cancelled
-    /// (P4), and a sequence's buffer is still read (S2).
-    final func endAfterLastDelivery(because cause: EndCause) {
-        if hasEnded { return }
-        state.bitwiseOr(
-            StateBits.keepsBuffer | StateBits.finishesCalls, ordering: .acquiringAndReleasing)
-        end(because: cause)
-    }
-
-    final var keepsBuffer: Bool { state.load(ordering: .acquiring) & StateBits.keepsBuffer != 0 }
-    final var finishesCalls: Bool {
-        state.load(ordering: .acquiring) & StateBits.finishesCalls != 0
     }
 
     /// Completes an end after the state was closed, with no lock held.
@@ -497,7 +466,7 @@ internal import Synchronization
         let deliveries = mailbox?.end(of: self)
         if let details {
             if let sender = details.sender { ObjectTable.shared.unwatchSender(sender, for: center) }
-            for hook in details.hooks { hook.ended(self) }
+            for hook in details.hooks { hook.ended(self, because: cause) }
         }
         withExtendedLifetime(deliveries) {}
         withExtendedLifetime(released) { _ = Events.report(.ended(address)) }

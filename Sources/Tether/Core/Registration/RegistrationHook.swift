@@ -38,11 +38,8 @@ class RegistrationHook: @unchecked Sendable {
     /// The registration of the loop that takes the deliveries of a sequence, if an owner has one.
     var reader: Unowned<Registration>? { nil }
 
-    /// Called before `ended`, if the owner's end ends the registration.
-    func ownerEnds() {}
-
     /// Called once, when the registration has ended, with no lock held.
-    func ended(_ registration: Registration) {}
+    func ended(_ registration: Registration, because cause: EndCause) {}
 
     /// What an audit shows in place of the target: the name of a sequence, or of an owner's work;
     /// `nil` for other hooks.

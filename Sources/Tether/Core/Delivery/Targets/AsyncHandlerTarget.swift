@@ -91,8 +91,9 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
 
     /// Cancels the running call, unless the registration ended after its last delivery (M5, R11),
     /// or the call itself has ended the registration.
-    override func ended(_ registration: Registration) {
+    override func ended(_ registration: Registration, because cause: EndCause) {
+        let followsLastDelivery = cause == .senderEnded || cause == .finished
         let hasEndedItself = AsyncRun.isCurrent(for: registration.address)
-        if !registration.finishesCalls, !hasEndedItself { blockTarget.cancel() }
+        if !followsLastDelivery, !hasEndedItself { blockTarget.cancel() }
     }
 }
