@@ -12,8 +12,8 @@ citations() {
     local id missing=0 count=0
     for id in $(grep -oE '^#+ [A-Z][0-9]+\b' Sources/Tether/Tether.docc/Contract.md | sed 's/.* //'); do
         count=$((count + 1))
-        # In the name of a test: a sentence in backticks, or XCTest's. A number stands for itself only: D1 is not D10.
-        if ! grep -rqE --include='*.swift' "func (test|\`([^\`]*[^A-Za-z0-9])?)$id([^0-9]|\$)" Tests; then
+        # In the name of a test or a scenario: a sentence in backticks, or XCTest's. A number stands for itself only: D1 is not D10.
+        if ! grep -rqE --include='*.swift' "(func test|(func |^ +)\`([^\`]*[^A-Za-z0-9])?)$id([^0-9]|\$)" Tests; then
             echo "No test cites $id."
             missing=1
         fi

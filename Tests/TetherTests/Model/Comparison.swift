@@ -3,9 +3,9 @@
 /// Performs operations on the model and on the library, and compares the results.
 final class Comparison {
     private let reference = Player()
-    private let library = Player()
+    let library = Player()
     private let model: ReferenceWorld
-    private let real: LibraryWorld
+    let real: LibraryWorld
 
     /// A step after which the two differ, with the differences.
     struct Divergence: CustomStringConvertible {
@@ -17,7 +17,7 @@ final class Comparison {
         }
     }
 
-    private init() {
+    init() {
         let real = LibraryWorld(player: library)
         self.real = real
         model = ReferenceWorld(player: reference) { [unowned real] in real.description(ofObject: $0)
@@ -49,17 +49,9 @@ final class Comparison {
             if !differences.isEmpty { return Divergence(step: step, differences: differences) }
         }
         performed += comparison.library.performed
-        comparison.reference.isClearing = true
-        comparison.library.isClearing = true
-        for (step, operation) in clearing.enumerated() {
-            let isLast = step == clearing.count - 1
-            var differences = comparison.perform(operation, auditing: isLast)
-            if differences.isEmpty, isLast { differences = comparison.leftovers() }
-            if !differences.isEmpty {
-                return Divergence(step: operations.count, differences: differences)
-            }
-        }
-        return nil
+        let differences = comparison.clear()
+        return differences.isEmpty
+            ? nil : Divergence(step: operations.count, differences: differences)
     }
 
     static func divergence(in operations: [ModelOperation]) -> Divergence? {
@@ -67,13 +59,26 @@ final class Comparison {
         return divergence(in: operations, performed: &performed)
     }
 
-    private func giveUp() {
+    /// Releases everything. Returns the first differences, or else the leftovers.
+    func clear() -> [String] {
+        reference.isClearing = true
+        library.isClearing = true
+        for (step, operation) in Comparison.clearing.enumerated() {
+            let isLast = step == Comparison.clearing.count - 1
+            let differences = perform(operation, auditing: isLast)
+            if !differences.isEmpty { return differences }
+        }
+        return leftovers()
+    }
+
+    func giveUp() {
         reference.isSilent = true
         library.isSilent = true
         real.clear()
     }
 
-    private func perform(_ operation: ModelOperation, auditing: Bool) -> [String] {
+    /// Performs an operation on both. Returns the differences.
+    func perform(_ operation: ModelOperation, auditing: Bool) -> [String] {
         reference.step(operation)
         library.step(operation)
         var differences: [String] = []

@@ -34,7 +34,7 @@ final class LibraryWorld: World {
     private var dying: [any LibraryObject] = []
     private var descriptions: [Int: String] = [:]
 
-    init(player: Player) {
+    init(player: Player, foreign: any NotifyingCenter = LibraryForeignCenter()) {
         self.player = player
         sequences = (0..<Places.sequences).map { _ in LibraryPlace(player: player) }
         for place in 0..<Places.centers {
@@ -42,7 +42,7 @@ final class LibraryWorld: World {
             suspended.append(.suspended)
             queues.append(PostingQueue(notificationCenter: own(place), queue: suspended[place]))
         }
-        centers.append(LibraryForeignCenter())
+        centers.append(foreign)
     }
 
     deinit {
@@ -218,6 +218,8 @@ final class LibraryWorld: World {
         withExtendedLifetime(object) {
             if let foreign = centers[place] as? LibraryForeignCenter {
                 foreign.post(Notification(name: name, object: object, userInfo: payload(number)))
+            } else if let foundations = centers[place] as? NotificationCenter {
+                foundations.post(name: name, object: object, userInfo: payload(number))
             } else if number.isMultiple(of: 3) {
                 own(place).post(Notification(name: name, object: object, userInfo: payload(number)))
             } else {

@@ -60,6 +60,6 @@ private enum ModelRun {
     }
 
     private static func source(of operations: [ModelOperation]) -> String {
-        "[\n" + operations.map { "    \($0),\n" }.joined() + "]"
+        operations.map { "    \($0);\n" }.joined()
     }
 }

@@ -9,7 +9,10 @@ final class Player {
     private static let stepLimit = 40
 
     private(set) var history = History()
-    private(set) var performed = 0
+    /// The operations so far. The first has the number 1.
+    private(set) var operations: [ModelOperation] = []
+    /// The observers, posts and objects whose captures, payloads or selves have been released.
+    private(set) var released: Set<Int> = []
     private(set) var liveCaptures = 0
     private(set) var liveObjects = 0
     /// If set, handlers and `deinit`s have no actions.
@@ -29,6 +32,8 @@ final class Player {
     private var dying: [Int] = []
     /// The object that is being released.
     private var dropped: Int?
+
+    var performed: Int { operations.count }
 
     func connect(to world: any World) { self.world = world }
 
@@ -61,17 +66,21 @@ final class Player {
 
     func released(_ observer: Int) {
         liveCaptures -= 1
+        released.insert(observer)
         if !isSilent { history.add(.released(observer: observer)) }
     }
 
     func payloadReleased(_ number: Int?) {
-        if let number, !isSilent { history.add(.payloadReleased(number: number)) }
+        guard let number, !isSilent else { return }
+        released.insert(number)
+        history.add(.payloadReleased(number: number))
     }
 
     /// Called in an object's `deinit`. The object is at the place `dying` during the actions of the
     /// `deinit`.
     func ended(_ object: Int) {
         liveObjects -= 1
+        released.insert(object)
         if isSilent { return }
         guard dropped == object else {
             // The library may release the object at any moment, so the `deinit` has no actions
@@ -104,7 +113,7 @@ final class Player {
 
     private func perform(_ operation: ModelOperation) {
         left -= 1
-        performed += 1
+        operations.append(operation)
         let (number, uses) = (performed, operation.uses)
         guard uses.objects.allSatisfy(isThere), uses.token.map({ observers[$0] != nil }) ?? true
         else { return }
