@@ -1,4 +1,5 @@
-/// Makes random sequences.
+/// Makes random sequences. Every second sequence is an edited scenario, which meets cases that random
+/// operations seldom meet.
 ///
 /// Each sequence has its own mixture, without some kinds of operations, so that the others meet
 /// more often. An operation is made of choices, which are numbers below a limit. The choice 0 is
@@ -22,6 +23,12 @@ struct ModelGenerator {
             next += 1
             return min(numbers[next - 1], count - 1)
         }
+    }
+
+    /// An operation of a scenario, or the choices for an operation.
+    struct Step {
+        var kept: ModelOperation?
+        var choices: [Int] = []
     }
 
     private typealias Maker = @Sendable (inout ModelGenerator) -> ModelOperation
@@ -56,28 +63,61 @@ struct ModelGenerator {
         addMakers(ofSequences: choices.number(2) == 0)
     }
 
-    /// The choices for the operations of a sequence.
-    static func choices(seed: UInt64) -> [[Int]] {
+    /// The steps of a sequence.
+    static func steps(seed: UInt64) -> [Step] {
         var generator = ModelGenerator(seed: seed)
+        if seed.isMultiple(of: 2) { return generator.editedScenario() }
         let count = 20 + generator.number(160)
-        var random = generator.choices.random!
-        return (0..<count).map { _ in
-            generator.choices = Choices([], random: random)
-            _ = generator.operation()
-            random = generator.choices.random!
-            return generator.choices.numbers
-        }
+        return (0..<count).map { _ in generator.newStep() }
     }
 
-    /// The operations of choices, in the mixture of a seed.
-    static func operations(_ choices: [[Int]], seed: UInt64) -> [ModelOperation] {
+    /// The operations of steps, in the mixture of a seed.
+    static func operations(_ steps: [Step], seed: UInt64) -> [ModelOperation] {
         var generator = ModelGenerator(seed: seed)
         let objects = (0..<Places.objects).map { ModelOperation.make(object: $0, atEnd: []) }
         return objects
-            + choices.map { numbers in
-                generator.choices = Choices(numbers)
+            + steps.map { step in
+                if let kept = step.kept { return kept }
+                generator.choices = Choices(step.choices)
                 return generator.operation()
             }
+    }
+
+    private mutating func newStep() -> Step {
+        let before = choices
+        choices = Choices([], random: before.random)
+        _ = operation()
+        let step = Step(choices: choices.numbers)
+        choices = Choices(before.numbers, random: choices.random)
+        return step
+    }
+
+    /// The operations of all rows.
+    private static let scenarios = Scenario.all.compactMap { row in
+        try? row.steps().flatMap(\.operations)
+    }
+
+    /// A scenario, also two of them interleaved, in which operations are inserted, removed, replaced
+    /// and exchanged.
+    private mutating func editedScenario() -> [Step] {
+        var steps: [Step] = []
+        for _ in 0...number(2) {
+            var place = 0
+            for operation in element(ModelGenerator.scenarios) {
+                steps.insert(Step(kept: operation), at: place)
+                place = min(place + 1 + number(3), steps.count)
+            }
+        }
+        for _ in 0...number(12) {
+            let place = number(steps.count)
+            switch number(6) {
+            case 0: if steps.count > 1 { steps.remove(at: place) }
+            case 1: steps[place] = newStep()
+            case 2: steps.swapAt(place, number(steps.count))
+            default: steps.insert(newStep(), at: place)
+            }
+        }
+        return steps
     }
 
     // MARK: Kinds
@@ -250,12 +290,12 @@ struct ModelGenerator {
 // MARK: Shrinking
 
 extension ModelGenerator {
-    /// Makes the choices of a failing sequence fewer and smaller while the sequence fails.
-    static func shortest(_ choices: [[Int]], tries: Int = 20_000, where fails: ([[Int]]) -> Bool)
-        -> [[Int]]
+    /// Makes the steps of a failing sequence fewer, and their choices smaller, while it fails.
+    static func shortest(_ steps: [Step], tries: Int = 20_000, where fails: ([Step]) -> Bool)
+        -> [Step]
     {
-        var (shortest, triesLeft) = (choices, tries)
-        func accepts(_ candidate: [[Int]]) -> Bool {
+        var (shortest, triesLeft) = (steps, tries)
+        func accepts(_ candidate: [Step]) -> Bool {
             guard triesLeft > 0 else { return false }
             triesLeft -= 1
             guard fails(candidate) else { return false }
@@ -278,14 +318,14 @@ extension ModelGenerator {
             }
             for place in shortest.indices {
                 var index = 0
-                while index < shortest[place].count {
-                    let number = shortest[place][index]
+                while index < shortest[place].choices.count {
+                    let number = shortest[place].choices[index]
                     var candidates = [shortest]
-                    candidates[0][place].remove(at: index)
+                    candidates[0][place].choices.remove(at: index)
                     for smaller in [0, number / 2, number - 1]
                     where smaller >= 0 && smaller < number {
                         candidates.append(shortest)
-                        candidates[candidates.count - 1][place][index] = smaller
+                        candidates[candidates.count - 1][place].choices[index] = smaller
                     }
                     if candidates.contains(where: accepts) { isShorter = true } else { index += 1 }
                 }

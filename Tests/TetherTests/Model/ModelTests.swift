@@ -27,25 +27,27 @@ private enum ModelRun {
         var seed = UInt64(number("TETHER_MODEL_SEED") ?? 1)
         var performed = 0
         while performed < count {
-            let choices = ModelGenerator.choices(seed: seed)
-            let operations = ModelGenerator.operations(choices, seed: seed)
+            let steps = ModelGenerator.steps(seed: seed)
+            let operations = ModelGenerator.operations(steps, seed: seed)
             if number("TETHER_MODEL_TRACE") == 1 {
                 print("seed \(seed)\n\(source(of: operations))")
             }
             if let first = Comparison.divergence(
                 in: operations, auditing: 16, performed: &performed)
             {
-                Issue.record("\(report(first, seed: seed, choices))")
+                Issue.record("\(report(first, seed: seed, steps))")
                 return
             }
             seed += 1
         }
     }
 
-    private static func report(_ first: Comparison.Divergence, seed: UInt64, _ choices: [[Int]])
+    private static func report(
+        _ first: Comparison.Divergence, seed: UInt64, _ steps: [ModelGenerator.Step]
+    )
         -> String
     {
-        let shortest = ModelGenerator.shortest(choices) {
+        let shortest = ModelGenerator.shortest(steps) {
             Comparison.divergence(in: ModelGenerator.operations($0, seed: seed)) != nil
         }
         var operations = ModelGenerator.operations(shortest, seed: seed)

@@ -1,8 +1,6 @@
-import Testing
-
 extension Scenario {
-    /// All rows, those with `each` for each kind of target.
-    static let all = rows(
+    /// Rows about targets, pending deliveries, muting and bounds.
+    static let delivery = rows(
         """
         `D1 a post calls its observers in the order of registration`
             observe a; observe b; post 2 -> a1 b1 a2 b2
