@@ -15,11 +15,7 @@
 ///     holders.
 ///   - body: The code to run, with the new scope as `LeakTracker.current`.
 /// - Returns: A leak for each thing left behind, with a sentence about the cause and a picture.
-@available(
-    *, noasync,
-    message:
-        "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
-)
+@available(*, noasync, message: "write 'await'; at the top level of main.swift, in a task")
 @_disfavoredOverload
 public func findLeaks(
     limits: LeakTracker.Limits = .init(), _ body: () throws -> Void

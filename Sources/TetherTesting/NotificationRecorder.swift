@@ -115,10 +115,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// as a test on the main actor, deliveries to `.main` cannot run before the return; and in as
     /// many tasks as processors at a time, no async handler can: make the test async, and write
     /// `await`. Inside `#expect` the compiler does not ask for the `await`, and takes this form.
-    @available(
-        *, noasync,
-        message: "Write 'await' before the call, which then suspends instead of blocking."
-    )
+    @available(*, noasync, message: "write 'await'")
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
         let waitGroup = WaitGroup()

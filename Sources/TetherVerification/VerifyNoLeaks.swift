@@ -28,11 +28,7 @@ public import TetherTesting
 ///   - column: The column of the call.
 ///   - body: The code to run, with the new scope as `LeakTracker.current`.
 /// - Returns: The result of the body.
-@available(
-    *, noasync,
-    message:
-        "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
-)
+@available(*, noasync, message: "write 'await'; at the top level of main.swift, in a task")
 @_disfavoredOverload
 public func verifyNoLeaks<Result>(
     limits: LeakTracker.Limits = .init(), fileID: StaticString = #fileID,

@@ -163,18 +163,14 @@ extension NotificationObserver {
     /// run loop does not run, or kept by a muted observer. So does a delivery that only the caller
     /// could make: in a handler on a serial queue, one that waits on that queue. There start a task
     /// that awaits `finish()`. A delivery that waits for the blocked thread itself, as one on the
-    /// main queue does for the main thread, makes the result `.wouldDeadlock`. The rules of `cancelAndWait()` on locks
-    /// and threads hold here, too: the caller must not have anything that a delivery needs.
+    /// main queue does for the main thread, makes the result `.wouldDeadlock`. The rules of
+    /// `cancelAndWait()` on locks and threads hold here, too: the caller must not have anything
+    /// that a delivery needs.
     /// - Returns: `.wouldDeadlock`, at once, if the wait could not end: the caller is in a handler
     ///   of the observer, or in one that such a handler waits for, or blocks the thread that a
-    ///   delivery waits for. The observer takes no further
-    ///   post all the same, and ends by itself after its pending deliveries.
-    @available(
-        *, noasync,
-        message:
-            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
-    )
-    @discardableResult
+    ///   delivery waits for. The observer takes no further post all the same, and ends by itself
+    ///   after its pending deliveries. A program that exits before loses them.
+    @available(*, noasync, message: "write 'await'; at the top level of main.swift, in a task")
     public func finish() -> WaitResult { finishing.wait() }
 
     /// Ends the observer after its pending deliveries, and suspends until then.
@@ -204,12 +200,7 @@ extension OwnerObservers {
     /// Closures of `OwnerLifetime.whenEnded(_:_:)` stay, and run at the owner's end. See
     /// `NotificationObserver.finish()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
-    @available(
-        *, noasync,
-        message:
-            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
-    )
-    @discardableResult
+    @available(*, noasync, message: "write 'await'; at the top level of main.swift, in a task")
     public func finish() -> NotificationObserver.WaitResult { finishing.wait() }
 
     /// Ends all present observers after their pending deliveries, and suspends until then.
@@ -232,12 +223,7 @@ extension ObserverCenter {
     /// over the center's sequences, which take what waits there and return. An observer that is
     /// added later lives on. See `NotificationObserver.finish()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
-    @available(
-        *, noasync,
-        message:
-            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
-    )
-    @discardableResult
+    @available(*, noasync, message: "write 'await'; at the top level of main.swift, in a task")
     public func finish() -> NotificationObserver.WaitResult { finishing.wait() }
 
     /// Ends all present observers of the center after their pending deliveries, and suspends until

@@ -82,11 +82,7 @@ internal import Synchronization
     ///
     /// For a sandbox that forbids the system call `membarrier` on Linux, see [Misuse](doc:Misuse).
     /// - Returns: `.wouldDeadlock`, at once, if the wait could not end.
-    @available(
-        *, noasync,
-        message:
-            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
-    )
+    @available(*, noasync, message: "write 'await'; at the top level of main.swift, in a task")
     @discardableResult
     public func cancelAndWait() -> WaitResult {
         guard let address = cancelled() else { return .finished }

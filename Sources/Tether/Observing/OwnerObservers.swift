@@ -12,7 +12,7 @@
 /// forgets them.
 ///
 /// Each call reads the owner's present observers. The owner is not retained. An owner that was
-/// deallocated, or is being deinitialised, has no observers. Complexity: O(observers of the owner),
+/// deallocated, or is being deinitialized, has no observers. Complexity: O(observers of the owner),
 /// unless the call says otherwise. Any thread.
 public struct OwnerObservers: Sequence, Sendable {
     private let owner: ObjectReference<AnyObject>
@@ -57,11 +57,7 @@ public struct OwnerObservers: Sequence, Sendable {
     ///
     /// All end before the first wait. See `NotificationObserver.cancelAndWait()`.
     /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
-    @available(
-        *, noasync,
-        message:
-            "Write 'await' before the call, which then suspends instead of blocking; at the top level of main.swift, in a task."
-    )
+    @available(*, noasync, message: "write 'await'; at the top level of main.swift, in a task")
     @discardableResult
     public func cancelAndWait() -> NotificationObserver.WaitResult {
         let observers = attached

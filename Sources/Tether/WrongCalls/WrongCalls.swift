@@ -93,7 +93,7 @@ extension NotifyingCenter {
 // changes nothing, as for every token of another center (M8).
 @_documentation(visibility: internal)
 extension NotificationCenter {
-    @available(*, deprecated, message: "end an observer of Tether's by its 'cancel()'")
+    @available(*, deprecated, message: "end an observer of Tether's by 'cancel()'")
     public func removeObserver(_ token: NotificationObserver) { removeObserver(token as Any) }
 }
 
@@ -108,7 +108,7 @@ extension NotificationObserver {
 @_documentation(visibility: internal)
 @available(
     *, unavailable,
-    message: "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
+    message: "name the method's type, and the object apart: 'to: Sidebar.reload, of: sidebar'"
 )
 extension NotifyingCenter {
     @discardableResult public func connect(

@@ -168,7 +168,7 @@ import Testing
             },
             { (center, _, _) in for _ in 1...5 { center.post(.sample) } },
             { (_, token, hasFinished) in
-                token.finish()
+                _ = token.finish()
                 hasFinished.raise()
             },
             check: { (_, token, _) in
@@ -197,7 +197,7 @@ import Testing
             },
             { (center, _, _, _, _) in center.post(.sample) },
             { (_, token, begun, returned, isLate) in
-                token.value?.finish()
+                _ = token.value?.finish()
                 let hasReturned = returned.isRaised
                 if begun.isRaised, !hasReturned { isLate.raise() }
             },

@@ -227,7 +227,7 @@ import Testing
             },
             { (center, owner, log, _) in
                 center.post(.sample, number: 0)
-                OwnerObservers(of: owner).finish()
+                _ = OwnerObservers(of: owner).finish()
                 // The loop has returned.
                 log.add(-1)
             },
