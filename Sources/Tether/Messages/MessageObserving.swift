@@ -71,7 +71,7 @@ extension ObserverCenter {
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - handler: The code to run on the main actor, released when the observer ends.
-    /// - Returns: The token, inactive if `subject` is being deinitialised.
+    /// - Returns: The token, inactive if `subject` is being deinitialized.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
             try AnySubject.subject(),

@@ -28,7 +28,7 @@ extension NotifyingCenter {
     /// `observe`, where the compiler knows the method's isolation.
     ///
     /// All else is as for ``observe(_:from:owner:on:once:key:backlog:fileID:line:_:)``.
-    /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need
+    /// - Returns: The token, inactive if one of the objects is being deinitialized; the caller need
     ///   not keep the token.
     @discardableResult
     @available(

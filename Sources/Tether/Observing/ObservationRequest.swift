@@ -92,7 +92,7 @@ struct ObservationRequest {
 }
 
 extension NotifyingCenter {
-    /// Registers a handler. An observer of a sender or owner that is being deinitialised stays
+    /// Registers a handler. An observer of a sender or owner that is being deinitialized stays
     /// inactive (M5, O8).
     func observe(
         _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void

@@ -29,7 +29,7 @@ extension NotifyingCenter {
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - handler: The code to run, released when the observer ends.
-    /// - Returns: The token, inactive if `sender` is being deinitialised.
+    /// - Returns: The token, inactive if `sender` is being deinitialized.
     public func observe(
         _ name: Notification.Name?, from sender: AnyObject = Omitted.argument,
         on target: DeliveryTarget = .postingThread,
@@ -134,7 +134,7 @@ extension NotifyingCenter {
     ///   - handler: The code to run, with the owner as its argument; released when the observer
     ///     ends.
     /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being
-    ///   deinitialised.
+    ///   deinitialized.
     @discardableResult
     public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, from sender: AnyObject = Omitted.argument, owner: Owner,

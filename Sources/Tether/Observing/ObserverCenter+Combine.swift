@@ -19,7 +19,7 @@ extension ObserverCenter {
     /// Each subscription is an observer on the posting thread, and ends when cancelled.
     /// Notifications without a demand are dropped, as by Foundation's publisher. The publisher
     /// retains the sender `object`, and a subscription does not. An operator may keep a
-    /// notification for later, so an object that is being deinitialised is left out of it (X3).
+    /// notification for later, so an object that is being deinitialized is left out of it (X3).
     public func publisher(
         for name: Notification.Name, object: AnyObject? = nil,
         fileID: StaticString = #fileID, line: UInt = #line

@@ -160,7 +160,7 @@ final class ForeignCenters: Sendable {
 
     /// Whether the entry at a center's address is an earlier center's. That one had observers at
     /// its end, and its entry stays until its closures are released, perhaps by a post on another
-    /// thread. The entry of a center that is being deinitialised is its own.
+    /// thread. The entry of a center that is being deinitialized is its own.
     ///
     /// Asked without the lock, as in `acquireCore(of:)`.
     private func isEarlier(_ entry: Entry, than center: any NotifyingCenter) -> Bool {

@@ -22,7 +22,7 @@ extension OwnedRegistration {
 
     /// Lists the registration under its owner, as an observer is listed, in place of the owner's
     /// work with an equal key, and reports it to leak checks. False if the owner is being
-    /// deinitialised.
+    /// deinitialized.
     func attach(as token: NotificationObserver, to owner: AnyObject, at site: CallSite) -> Bool {
         ObjectArgument.owner.check(owner, at: site)
         token.set(self)

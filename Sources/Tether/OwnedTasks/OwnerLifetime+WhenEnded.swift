@@ -15,7 +15,7 @@ extension OwnerLifetime {
     /// `deinit` has not run. Where the Objective-C runtime gives the signal, the body of `deinit`
     /// has run. Closures, observers and tasks of one object end in the order in which they began,
     /// the opposite order of `defer`. If things must end in another order, end them in one closure.
-    /// If the object is already being deinitialised, the closure is called at once. Where ends are
+    /// If the object is already being deinitialized, the closure is called at once. Where ends are
     /// not seen (`isExact(for:)` is `false`), `purge()` calls the closure.
     ///
     /// *Where*: on the thread that releases the object, with no lock held. A closure of the main

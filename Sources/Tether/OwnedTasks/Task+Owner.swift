@@ -36,7 +36,7 @@ extension Task where Failure == Never {
     ///
     /// Actor, priority and task-local values are those of `Task.init(priority:operation:)`, and the
     /// operation begins where it would begin there. A task-local value that holds the owner keeps
-    /// it until the return. If the owner is already being deinitialised,
+    /// it until the return. If the owner is already being deinitialized,
     /// the task starts cancelled. `OwnerObservers(of:)` counts and cancels the task, and an audit
     /// lists it as "task", until the operation has returned. Complexity: O(1), and O(n) in n tasks
     /// of owners that each started the next and are all under way. Any thread.

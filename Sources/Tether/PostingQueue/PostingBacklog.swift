@@ -19,7 +19,7 @@ struct PostingBacklog {
 
     /// A sender for coalescing. Absent senders are equal to each other. A value that is not
     /// `Hashable`, or not equal to itself, equals no other sender. Neither does an object that was
-    /// being deinitialised, and is not kept.
+    /// being deinitialized, and is not kept.
     fileprivate enum Sender: Hashable {
         case none
         case key(SenderKey)
@@ -59,7 +59,7 @@ struct PostingBacklog {
 
     /// Adds a notification at the back of a line; true if the line was empty.
     ///
-    /// `hasLostSender`: the notification is without its object, which is being deinitialised (X3).
+    /// `hasLostSender`: the notification is without its object, which is being deinitialized (X3).
     mutating func append(
         _ notification: Notification, style: Style, modes: Set<RunLoop.Mode>,
         hasLostSender: Bool = false

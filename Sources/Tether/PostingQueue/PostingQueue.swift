@@ -167,7 +167,7 @@ public final class PostingQueue: Sendable {
     ///
     /// First the call removes the notifications to coalesce with, of every style. `.now` then posts
     /// on the calling thread. On the queue's own thread it posts nothing while the run loop there
-    /// runs in a mode that is not listed. A notification whose object is being deinitialised is
+    /// runs in a mode that is not listed. A notification whose object is being deinitialized is
     /// enqueued without the object, and no other notification counts as of the same sender.
     ///
     /// Complexity: O(1) amortised, at any backlog; O(waiting names) to coalesce on the sender

@@ -124,7 +124,7 @@ extension NotifyingCenter {
     /// *Delivery*: the closure runs on the posting thread, inside the post, once for each iteration
     /// that is under way. The buffer holds values, and keeps no notification. All else is as for
     /// `notifications(named:from:owner:buffering:fileID:line:)`. A value of `nil` leaves the
-    /// notification out, and so does a value that is an object being deinitialised. A capture of
+    /// notification out, and so does a value that is an object being deinitialized. A capture of
     /// the closure is released when the sequence and its iterators have ended.
     public func notifications<Value: Sendable>(
         named name: Notification.Name?, from sender: AnyObject = Omitted.argument,

@@ -40,7 +40,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
     private var mailbox: Mailbox? { registration.live?.mailbox }
     package var isActive: Bool { registration.live != nil }
 
-    /// Whether the owner of running work has ended, or was being deinitialised already (O12).
+    /// Whether the owner of running work has ended, or was being deinitialized already (O12).
     package var hasOwnerEnded: Bool {
         registration.retained?.owned?.record?.reference.hasEnded ?? true
     }
@@ -204,7 +204,7 @@ package final class WatchedObject: Sendable {
     package let type: AnyClass
     private let hook = EndHook()
 
-    /// Watches an object that the caller retains. An object that is being deinitialised has ended.
+    /// Watches an object that the caller retains. An object that is being deinitialized has ended.
     package init(_ object: AnyObject) {
         address = UInt(bitPattern: ObjectIdentifier(object))
         type = Swift.type(of: object)
