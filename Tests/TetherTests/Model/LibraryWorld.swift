@@ -116,26 +116,31 @@ final class LibraryWorld: World {
     }
 
     private func remove(
-        _ center: any NotifyingCenter, _ name: Int?, from sender: AnyObject, of owner: AnyObject
+        _ center: any NotifyingCenter, _ name: Int?, from sender: Int?, of owner: Int?
     ) {
         if let name {
-            return center.removeObservers(
-                named: LibraryWorld.names[name], from: sender, owner: owner)
+            center.removeObservers(
+                named: LibraryWorld.names[name], from: argument(sender), owner: argument(owner))
+        } else if sender != nil {
+            center.removeObservers(from: argument(sender), owner: argument(owner))
+        } else if owner != nil {
+            center.removeObservers(owner: argument(owner))
+        } else {
+            center.removeAllObservers()
         }
-        center.removeObservers(from: sender, owner: owner)
     }
 
     private func perform(_ operation: ModelOperation, _ number: Int, _ token: NotificationObserver?)
     {
         switch operation {
         case .observe(let observation): observe(observation, number)
-        case .stop: token?.cancel()
+        case .stop: if number.isMultiple(of: 3) { token?.cancelAndWait() } else { token?.cancel() }
         case .finish: token?.live?.beginFinishing()
         case .drop(let token): release(tokens[token].take())
         case .stopAll(let place):
             if let object = object(at: place) { OwnerObservers(of: object).cancel() }
         case .remove(let center, let name, let sender, let owner):
-            remove(centers[center], name, from: argument(sender), of: argument(owner))
+            remove(centers[center], name, from: sender, of: owner)
         case .removeToken(let center, _, let name, let sender):
             remove(token, center, name, sender, number)
         case .removeObject(let center, let owner, let name, let sender):
@@ -167,8 +172,10 @@ final class LibraryWorld: World {
 
     private func performOnOthers(_ operation: ModelOperation, _ number: Int) {
         switch operation {
-        case .post(let center, let name, let sender):
-            post(center, LibraryWorld.names[name], sender, number)
+        case .post(let center, let name, let sender, let isPlain):
+            post(
+                center, LibraryWorld.names[name], sender, number,
+                userInfo: isPlain ? nil : payload(number))
         case .enqueue(let queue, let name, let sender, let style, let mask):
             queues[queue].enqueue(
                 Notification(
@@ -212,18 +219,19 @@ final class LibraryWorld: World {
     }
 
     private func post(
-        _ place: Int, _ name: Notification.Name, _ sender: ModelOperation.Sender, _ number: Int
+        _ place: Int, _ name: Notification.Name, _ sender: ModelOperation.Sender, _ number: Int,
+        userInfo: [AnyHashable: Any]?
     ) {
         let object = self.sender(sender, number)
         withExtendedLifetime(object) {
             if let foreign = centers[place] as? LibraryForeignCenter {
-                foreign.post(Notification(name: name, object: object, userInfo: payload(number)))
+                foreign.post(Notification(name: name, object: object, userInfo: userInfo))
             } else if let foundations = centers[place] as? NotificationCenter {
-                foundations.post(name: name, object: object, userInfo: payload(number))
+                foundations.post(name: name, object: object, userInfo: userInfo)
             } else if number.isMultiple(of: 3) {
-                own(place).post(Notification(name: name, object: object, userInfo: payload(number)))
+                own(place).post(Notification(name: name, object: object, userInfo: userInfo))
             } else {
-                own(place).post(name: name, object: object, userInfo: payload(number))
+                own(place).post(name: name, object: object, userInfo: userInfo)
             }
         }
     }
@@ -295,7 +303,8 @@ final class LibraryWorld: World {
             return observe(center, name, sender, of: owner, asked, key, capture)
         }
         return center.observe(
-            name, from: sender, on: target(asked.scheduler), once: asked.once, key: key
+            name, from: sender, on: target(asked.scheduler), once: asked.once, key: key,
+            backlog: asked.backlog.inLibrary
         ) {
             capture.call($0)
         }
@@ -319,7 +328,7 @@ final class LibraryWorld: World {
     ) -> NotificationObserver {
         center.observe(
             name, from: sender, owner: owner, on: target(asked.scheduler), once: asked.once,
-            key: key
+            key: key, backlog: asked.backlog.inLibrary
         ) { owner, notification in
             capture.call(notification, owner: owner)
         }
@@ -350,10 +359,11 @@ final class LibraryWorld: World {
                     closures: closures.0, strangers: closures.1)
             },
             tokens: tokens.map { token in
-                guard let token, token.isActive else { return nil }
-                return Picture.Token(
-                    isMuted: token.isMuted, target: token.target.description,
-                    backlog: token.backlog.description)
+                token.map { token in
+                    Picture.Token(
+                        isMuted: token.isMuted, target: token.target.description,
+                        backlog: token.backlog.description, dropped: token.droppedCount)
+                }
             },
             attached: objects.map { $0.map { OwnerObservers(of: $0).count } ?? 0 },
             blocks: schedulers.map(\.count))

@@ -128,7 +128,9 @@ struct ModelGenerator {
 
     private mutating func addMakers(ofSequences: Bool) {
         add(52, isAlways: true) {
-            .post(center: $0.anyCenter(), name: $0.name(), sender: $0.sender())
+            .post(
+                center: $0.anyCenter(), name: $0.name(), sender: $0.sender(),
+                isPlain: $0.chance(1, of: 4))
         }
         add(44, isAlways: true) { .observe($0.observation()) }
         add(14) { $0.make() }
@@ -277,6 +279,7 @@ struct ModelGenerator {
         observation.scheduler = maybe(2, of: 5) { $0.scheduler() }
         observation.once = chance(1, of: 6)
         observation.key = maybe(1, of: 6) { $0.number($0.values) }
+        observation.backlog = maybe(1, of: 8) { $0.backlog() } ?? .unbounded
         observation.isFoundations = chance(1, of: 10)
         observation.keepsToken = !chance(1, of: 4)
         let before = own

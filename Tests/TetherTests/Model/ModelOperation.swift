@@ -16,7 +16,8 @@ enum ModelOperation: Sendable {
     case remove(center: Int, name: Int?, sender: Int?, owner: Int?)
     case removeToken(center: Int, token: Int, name: Int?, sender: Sender)
     case removeObject(center: Int, owner: Int, name: Int?, sender: Sender)
-    case post(center: Int, name: Int, sender: Sender)
+    /// `isPlain`: without a payload, so the handlers know no number.
+    case post(center: Int, name: Int, sender: Sender, isPlain: Bool = false)
     case enqueue(center: Int, name: Int, sender: Sender, style: Style, mask: Mask)
     case dequeue(center: Int, name: Int, sender: Sender, mask: Mask)
     case flush(Int)
@@ -98,8 +99,10 @@ struct Observation: Sendable {
     var scheduler: Int?
     var once = false
     var key: Int?
-    /// With the calls of Foundation's shape, which take senders of any type, but no target, `once`
-    /// or key.
+    /// The bound of the pending deliveries from the first post on.
+    var backlog = ModelOperation.Backlog.unbounded
+    /// With the calls of Foundation's shape, which take senders of any type, but no target, `once`,
+    /// key or bound.
     var isFoundations = false
     /// Whether the token of an observer with an owner is kept.
     var keepsToken = true
@@ -115,7 +118,12 @@ struct Observation: Sendable {
         } else if case .value = sender {
             valid.isFoundations = true
         }
-        if valid.isFoundations { (valid.scheduler, valid.once, valid.key) = (nil, false, nil) }
+        if valid.isFoundations {
+            valid.scheduler = nil
+            valid.once = false
+            valid.key = nil
+            valid.backlog = .unbounded
+        }
         valid.keepsToken = owner == nil || keepsToken && !valid.isFoundations
         return valid
     }
@@ -192,7 +200,7 @@ extension ModelOperation {
             uses(sender.place, center: center, token: token)
         case .removeObject(let center, let owner, _, let sender):
             uses(sender.place, owner, center: center)
-        case .post(let center, _, let sender): uses(sender.place, center: center)
+        case .post(let center, _, let sender, _): uses(sender.place, center: center)
         case .enqueue(let queue, _, let sender, _, _), .dequeue(let queue, _, let sender, _):
             uses(sender.place, queue: queue)
         case .flush(let queue): uses(queue: queue)

@@ -7,8 +7,8 @@
 ///
 /// | Operation | Effect |
 /// |---|---|
-/// | `observe a n1 from A of B on serial once key v1 { … }` | registers an observer with token `a` |
-/// | `post n1 from A 3` | posts three times |
+/// | `observe a n1 from A of B on serial newest-2 once key v1 { … }` | registers an observer with token `a` |
+/// | `post n1 from A 3`, `post plain` | posts three times; posts without a payload |
 /// | `cancel a`, `finish a`, `release a` | ends an observer; releases its token |
 /// | `cancel A`, `release A` | ends an object's observers; releases the object |
 /// | `mute a newest`, `unmute a`, also with an object | mutes, and keeps the newest notification |
@@ -54,7 +54,8 @@ extension SpelledOperation {
     private static let centers = ["c0", "c1", "foreign"]
     private static let schedulers = ["serial", "batching", "concurrent", "immediate", "loop"]
     private static let allFlags = [
-        "any", "once", "foundation", "unkept", "newest", "oldest", "repeatedly", "posting", "asap",
+        "any", "once", "foundation", "unkept", "newest", "oldest", "repeatedly", "posting", "plain",
+        "asap",
         "idle", "now", "by-name", "by-sender", "by-both",
     ]
 
@@ -301,7 +302,9 @@ extension ModelOperation {
         let sender = spelled.sender
         let mask = Mask.allCases.first { spelled.flags.contains("by-\($0)") } ?? .none
         switch spelled.verb {
-        case "post": return .post(center: center, name: name, sender: sender)
+        case "post":
+            let isPlain = spelled.flags.contains("plain")
+            return .post(center: center, name: name, sender: sender, isPlain: isPlain)
         case "remove":
             return .remove(
                 center: center, name: spelled.name, sender: sender.place, owner: spelled.owner)
@@ -328,6 +331,7 @@ extension Observation {
         scheduler = spelled.scheduler
         once = spelled.flags.contains("once")
         key = spelled.key
+        backlog = spelled.backlog ?? .unbounded
         isFoundations = spelled.flags.contains("foundation")
         keepsToken = !spelled.flags.contains("unkept")
         actions = spelled.actions
@@ -372,8 +376,10 @@ extension ModelOperation: CustomStringConvertible {
         case .removeObject(let center, let owner, let name, let sender):
             Spelled(
                 verb: "removeObserver", object: owner, name: name, sender: sender, center: center)
-        case .post(let center, let name, let sender):
-            Spelled(verb: "post", name: name, sender: sender, center: center)
+        case .post(let center, let name, let sender, let isPlain):
+            Spelled(
+                verb: "post", name: name, sender: sender, center: center,
+                flags: isPlain ? ["plain"] : [])
         case .enqueue(let center, let name, let sender, let style, let mask):
             Spelled(
                 verb: "enqueue", name: name, sender: sender, center: center,
@@ -433,7 +439,8 @@ extension Observation {
         if !keepsToken { flags.append("unkept") }
         return SpelledOperation(
             verb: "observe", token: token, name: name, sender: sender, owner: owner,
-            scheduler: scheduler, key: key, center: center, flags: flags, actions: actions)
+            scheduler: scheduler, key: key, backlog: backlog == .unbounded ? nil : backlog,
+            center: center, flags: flags, actions: actions)
     }
 }
 

@@ -66,6 +66,7 @@ final class ReferenceObserver: Counted {
         self.world = world
         name = observation.name
         isOnce = observation.once
+        backlog = observation.backlog
         key = observation.key
         if id != nil { world.player.captureMade() }
     }

@@ -150,8 +150,8 @@ final class ReferenceWorld: World {
 
     private func performOnOthers(_ operation: ModelOperation, _ number: Int) {
         switch operation {
-        case .post(let center, let name, let sender):
-            withNotification(name, sender, number) { centers[center].post($0) }
+        case .post(let center, let name, let sender, let isPlain):
+            withNotification(name, sender, isPlain ? nil : number) { centers[center].post($0) }
         case .enqueue(let queue, let name, let sender, let style, let mask):
             withNotification(name, sender, number) {
                 queues[queue].enqueue($0, style: style, mask: mask)
@@ -235,10 +235,14 @@ final class ReferenceWorld: World {
                 return picture
             },
             tokens: tokens.map { token in
-                guard let observer = token?.observer, !observer.hasEnded else { return nil }
+                guard let observer = token?.observer else { return nil }
+                if observer.hasEnded {
+                    return Picture.Token(
+                        isMuted: false, target: describe(nil), backlog: "unbounded", dropped: 0)
+                }
                 return Picture.Token(
                     isMuted: observer.isMuted, target: describe(observer.shownTarget),
-                    backlog: observer.backlog.description)
+                    backlog: observer.backlog.description, dropped: observer.dropped)
             },
             attached: objects.map { $0?.attached.count ?? 0 },
             blocks: schedulers.map(\.count))

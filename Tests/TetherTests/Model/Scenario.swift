@@ -14,13 +14,16 @@ import Testing
 /// | `s0.2`, `s0.end` | a task got the second post, or the end, from a sequence |
 /// | `a1 b1 ...` | further calls do not matter |
 /// | `none` | no call |
-/// | `pending 2`, `dropped 1`, `observers 3` | sums over the rows of the audits |
-/// | `active a`, `ended a` | the state of a token |
-/// | `holds a`, `released a` | the captures of the handler |
-/// | `holds A`, `released A`, `holds 2`, `released 2` | an object, or the notification of a post |
+/// | `~a`, `~A`, `~2` among calls | the release of the captures of `a`, of an object, of a post's notification |
+/// | `/a` among calls | the return of a handler with actions |
+/// | `pending 2`, `dropped 1`, `muted 1`, `observers 3` | sums over the rows of the audits |
+/// | `jobs 2` | how many jobs wait on the serial and the concurrent scheduler |
+/// | `active ab`, `ended c` | the state of tokens |
+/// | `holds aA`, `released b`, `holds 2`, `released 3` | captures, objects, notifications |
 ///
-/// A call that no arrow has is a failure. `each` stands for each kind of target whose jobs wait. A
-/// row without `in c0` or another center is also performed over foreign centers.
+/// A call that no arrow has is a failure. `[x | y]` stands for a row with each of the texts, and
+/// `each` for each kind of target whose jobs wait. A row without `in c0` or another center is also
+/// performed over foreign centers.
 struct Scenario: Sendable, CustomTestStringConvertible {
     private(set) var name: String
     private(set) var text: String
@@ -28,7 +31,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     /// The center of operations that choose none.
     private(set) var center = 0
 
-    static let all = found + delivery
+    static let all = found + matching + lives + delivery
 
     var testDescription: String { name }
 
@@ -52,42 +55,53 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         return rows.flatMap(\.variants)
     }
 
-    /// The row on each kind of target. Also over a foreign center, if the row names no center and
-    /// foreign centers keep all of the cited lines (F1).
+    /// The row with each of its alternatives. Also over a foreign center, if the row names no center,
+    /// and cites F1 or only lines that foreign centers keep (F1).
     private var variants: [Scenario] {
-        let kinds = text.contains("each") ? ["serial", "batching", "concurrent"] : ["each"]
-        let ofEachKind = kinds.map { kind in
-            var row = self
-            row.text = text.replacing("each", with: kind)
-            if kind != "each" { row.name += " (\(kind))" }
-            return row
+        var alternatives: [Substring] = []
+        var brackets = text[...]
+        if text.contains("each") {
+            brackets = "each"
+            alternatives = ["serial", "batching", "concurrent"]
+        } else if let start = text.firstIndex(of: "["), let end = text.firstIndex(of: "]") {
+            brackets = text[start...end]
+            alternatives = brackets.dropFirst().dropLast().split(separator: "|")
         }
-        guard !text.contains(" in "), lines.allSatisfy(Scenario.foreignLines.contains) else {
-            return ofEachKind
-        }
-        return ofEachKind
-            + ofEachKind.map { row in
-                var row = row
-                row.name += " (foreign center)"
-                row.center = Places.foreign
-                return row
+        if !alternatives.isEmpty {
+            return alternatives.flatMap { alternative in
+                var row = self
+                row.text = text.replacing(brackets, with: alternative)
+                row.name += " (\(alternative.trimmingPrefix(" ")))"
+                return row.variants
             }
+        }
+        guard !text.contains(" in "),
+            lines.contains("F1") || Scenario.linesOfForeignCenters.isSuperset(of: lines)
+        else {
+            return [self]
+        }
+        var foreign = self
+        foreign.name += " (foreign center)"
+        foreign.center = Places.foreign
+        return [self, foreign]
     }
 
-    /// Whether the row has one observer, so that an order of observers, which Foundation's center
-    /// does not keep, has no effect.
-    var isOfOneObserver: Bool { text.split(separator: "observe ").count == 2 }
+    /// Whether the calls of each observer do not depend on the order of observers, which
+    /// Foundation's center does not keep.
+    var isIndependentOfOrder: Bool {
+        let hasOneObserver = text.split(separator: "observe ").count == 2
+        return hasOneObserver || ["{", " oldest", " newest;"].allSatisfy { !text.contains($0) }
+    }
 
     /// The cited lines of the contract.
     private var lines: [String] {
         name.split(separator: " ").prefix { Int($0.dropFirst()) != nil }.map { String($0) }
     }
 
-    private static let foreignLines = Set(
+    private static let linesOfForeignCenters = Set(
         [1, 2, 3, 5, 6, 7, 8, 11].map { "R\($0)" }
             + [1, 2, 3, 4, 5, 6, 7, 8, 9, 11].map { "O\($0)" }
-            + (1...9).map { "D\($0)" } + ["M1", "M2", "F1"]
-    )
+            + (1...9).map { "D\($0)" } + ["M1", "M2"])
 
     /// Operations, and the results behind their arrow.
     struct Step {
@@ -117,7 +131,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 
 extension Scenario.Step {
     private static let words: Set<Substring> = [
-        "pending", "dropped", "observers", "active", "ended", "holds", "released",
+        "pending", "dropped", "muted", "observers", "jobs", "active", "ended", "holds", "released",
     ]
 
     fileprivate mutating func add(_ word: Substring, from reader: inout ModelReader) {
@@ -138,7 +152,8 @@ extension Scenario {
     /// Performs the operations one by one, each with a call of `perform`, which returns what else
     /// is wrong. Returns the first failure.
     func failure(
-        of world: any World, _ player: Player, performing perform: (ModelOperation) -> [String]
+        of world: any World, _ player: Player, byObserver: Bool = false,
+        performing perform: (ModelOperation) -> [String]
     ) throws -> String? {
         var heard: [String] = []
         for step in try steps() {
@@ -153,18 +168,26 @@ extension Scenario {
             }
             var failures = step.facts.compactMap { failure(of: $0, world, player) }
             if let calls = step.calls {
-                if !Scenario.matches(calls, heard) {
+                if !Scenario.matches(calls, heard, byObserver: byObserver) {
                     failures.insert("expected the calls \(calls)", at: 0)
                 }
                 if failures.isEmpty { heard = [] }
             }
             if let last, !failures.isEmpty { return report(failures, behind: last, heard: heard) }
         }
-        return heard.isEmpty ? nil : "the row has no calls behind its last arrow, but \(heard)"
+        let unnamed = heard.filter { $0.first!.isLetter }
+        return unnamed.isEmpty ? nil : "no arrow has the calls \(unnamed)"
     }
 
-    private static func matches(_ calls: [String], _ heard: [String]) -> Bool {
-        calls.last == "..." ? heard.starts(with: calls.dropLast()) : heard == calls
+    /// Whether the calls are those that were heard, and releases and returns as far as named.
+    /// `byObserver`: without an order of observers.
+    private static func matches(_ calls: [String], _ heard: [String], byObserver: Bool) -> Bool {
+        let heard = heard.filter { $0.first!.isLetter || calls.contains($0) }
+        if calls.last == "..." { return heard.starts(with: calls.dropLast()) }
+        guard byObserver else { return heard == calls }
+        func observer(_ word: String) -> Character? { word.first(where: \.isLetter) }
+        return Dictionary(grouping: heard, by: observer)
+            == Dictionary(grouping: calls, by: observer)
     }
 
     private func report(
@@ -176,27 +199,34 @@ extension Scenario {
     private func failure(
         of fact: (word: Substring, argument: Substring), _ world: any World, _ player: Player
     ) -> String? {
-        let rows = world.picture().rows.joined()
+        let picture = world.picture()
+        let rows = picture.rows.joined()
         let found: Int
         switch fact.word {
         case "pending": found = rows.reduce(0) { $0 + $1.pending }
         case "dropped": found = rows.reduce(0) { $0 + $1.dropped }
         case "observers": found = rows.count
+        case "muted": found = rows.reduce(0) { $0 + $1.muted }
+        case "jobs": found = picture.blocks.reduce(0, +)
         case "active", "ended":
-            let isActive = player.place(ofToken: fact.argument).map(world.isActive) ?? false
-            return isActive == (fact.word == "active") ? nil : "not \(fact.word): \(fact.argument)"
+            let isTrue = fact.argument.allSatisfy { letter in
+                let isActive = player.place(ofToken: letter).map(world.isActive) ?? false
+                return isActive == (fact.word == "active")
+            }
+            return isTrue ? nil : "not \(fact.word): \(fact.argument)"
         default:
-            let isReleased = player.number(of: fact.argument).map(player.released.contains)
-            return isReleased == (fact.word == "released")
-                ? nil : "not \(fact.word): \(fact.argument)"
+            let numbers = player.numbers(of: fact.argument)
+            let isTrue = numbers.allSatisfy {
+                player.released.contains($0) == (fact.word == "released")
+            }
+            return isTrue ? nil : "not \(fact.word): \(fact.argument)"
         }
         return String(found) == fact.argument ? nil : "\(fact.word) \(found)"
     }
 }
 
 extension Player {
-    private static func letter(_ place: Int) -> String { SpelledOperation.tokens[place] }
-
+    /// The numbers of the posts.
     private var posts: [Int] {
         operations.indices.filter { index in
             switch operations[index] {
@@ -207,7 +237,17 @@ extension Player {
         .map { $0 + 1 }
     }
 
-    /// The calls of the last step, as a scenario has them.
+    /// The letter of the observer, sequence or object with a number.
+    private func letter(_ number: Int) -> String {
+        switch operations[number - 1] {
+        case .observe(let asked): SpelledOperation.tokens[asked.token]
+        case .sequence(let asked): "s\(asked.place)."
+        case .make(let object, _): SpelledOperation.objects[object]
+        default: ""
+        }
+    }
+
+    /// The calls, releases and returns of the last step, as a scenario has them.
     fileprivate var calls: [String] {
         let posts = posts
         func post(_ number: Int?) -> String {
@@ -215,31 +255,27 @@ extension Player {
         }
         return history.events.compactMap { event in
             switch event {
-            case .called(let observer, let number, _, _):
-                guard case .observe(let asked) = operations[observer - 1] else { return nil }
-                return Player.letter(asked.token) + post(number)
-            case .taken(let sequence, let number, let sender):
-                guard case .sequence(let asked) = operations[sequence - 1] else { return nil }
-                return "s\(asked.place)." + (sender == nil ? "end" : post(number))
-            default: return nil
+            case .called(let observer, let number, _, _): letter(observer) + post(number)
+            case .taken(let sequence, _, nil): letter(sequence) + "end"
+            case .taken(let sequence, let number, _): letter(sequence) + post(number)
+            case .returned(let observer): "/" + letter(observer)
+            case .released(let number), .ended(let number), .deinitBegan(let number):
+                "~" + letter(number)
+            case .payloadReleased(let number): "~" + post(number)
+            case .done: nil
             }
         }
     }
 
-    fileprivate func place(ofToken word: Substring) -> Int? {
-        SpelledOperation.tokens.firstIndex(of: String(word))
+    fileprivate func place(ofToken letter: Character) -> Int? {
+        SpelledOperation.tokens.firstIndex(of: String(letter))
     }
 
-    /// The number of the newest observer or object with a letter, or of a post.
-    fileprivate func number(of word: Substring) -> Int? {
-        if let post = Int(word) { return post <= posts.count ? posts[post - 1] : nil }
-        let last = operations.lastIndex { operation in
-            switch operation {
-            case .observe(let asked): Player.letter(asked.token) == word
-            case .make(let object, _): SpelledOperation.objects[object] == word
-            default: false
-            }
+    /// The numbers of the newest observers and objects with letters, or of a post.
+    fileprivate func numbers(of word: Substring) -> [Int] {
+        if let post = Int(word) { return [posts[post - 1]] }
+        return word.map { letter in
+            1 + operations.indices.last { self.letter($0 + 1) == String(letter) }!
         }
-        return last.map { $0 + 1 }
     }
 }

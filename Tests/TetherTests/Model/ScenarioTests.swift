@@ -17,14 +17,14 @@ import Tether
         #expect(leftovers == [], sourceLocation: row.sourceLocation)
     }
 
-    @Test(arguments: Scenario.all.filter { $0.center == Places.foreign && $0.isOfOneObserver })
+    @Test(arguments: Scenario.all.filter { $0.center == Places.foreign && $0.isIndependentOfOrder })
     func `F1 an observer over Foundation's center has the calls that a row says`(
         row: Scenario
     ) throws {
         let player = Player()
         let world = LibraryWorld(player: player, foreign: NotificationCenter())
         player.connect(to: world)
-        let failure = try row.failure(of: world, player) {
+        let failure = try row.failure(of: world, player, byObserver: true) {
             player.step($0)
             return []
         }

@@ -43,6 +43,7 @@ struct Picture: Equatable {
         let isMuted: Bool
         let target: String
         let backlog: String
+        let dropped: Int
     }
 
     func differences(from found: Picture) -> [String] {

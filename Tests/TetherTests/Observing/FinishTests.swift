@@ -298,22 +298,6 @@ import Testing
         #expect(log.entries == ["kept"])
     }
 
-    @Test func `R11 D9 finish in a handler keeps the other deliveries of the same unmuting`() {
-        let (owner, log, second) = (NSObject(), log, Box<NotificationObserver?>())
-        center.observe(.sample, owner: owner) { _, _ in
-            log.add("first")
-            // The beginning of `finish()`, without the wait.
-            second.value?.live?.beginFinishing()
-        }
-        second.set(center.observe(.sample, owner: owner) { _, _ in log.add("second") })
-        OwnerObservers(of: owner).mute(keepingNewest: true)
-        center.post(.sample)
-        OwnerObservers(of: owner).unmute()
-        #expect(log.entries == ["first", "second"])
-        #expect(second.value?.isActive == false)
-        second.drop()
-    }
-
     @Test(arguments: [true, false])
     func `R11 P4 a finishing observer lives until its async call has returned`(once: Bool) async {
         let (begun, goOn) = (AsyncGate(), AsyncGate())

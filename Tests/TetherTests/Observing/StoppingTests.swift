@@ -5,120 +5,8 @@ import Testing
 
 /// The effect of an observer's end on posts of the same thread.
 @Suite(.ownThread) struct StoppingTests {
-    private final class Object: Sendable {}
-
     private let center = ObserverCenter()
     let log = Log<String>()
-
-    /// The causes of an observer's end while the token is kept.
-    enum End: CaseIterable, Sendable {
-        case stop, removeToken, removeTokenForName, removeByName, removeBySender, removeByOwner,
-            removeOwner
-        case removeAll, stopAll, cancelAndWait, ownerGoes, senderGoes, replaced
-
-        /// A notification retains its object, so a sender outlives its own posts.
-        static let duringPosts = allCases.filter { $0 != .senderGoes }
-    }
-
-    /// An observer of the sample name that each of those causes can end.
-    private struct Subject: Sendable {
-        let owner = Box(optional: Object())
-        let sender = Box(optional: Object())
-        let token: NotificationObserver
-        let replacement = Box<NotificationObserver?>()
-        let center: ObserverCenter
-
-        init(
-            _ center: ObserverCenter, on target: DeliveryTarget = .postingThread,
-            _ handler: @escaping @Sendable () -> Void
-        ) {
-            self.center = center
-            token = center.observe(
-                .sample, from: sender.value!, owner: owner.value!, on: target, key: 1
-            ) { _, _ in handler() }
-        }
-
-        func post() { center.post(name: .sample, object: sender.value) }
-
-        func end(_ end: End) {
-            switch end {
-            case .stop: token.cancel()
-            case .cancelAndWait: token.cancelAndWait()
-            case .removeToken: center.removeObserver(token)
-            case .removeTokenForName:
-                center.removeObserver(token, name: .sample, object: sender.value)
-            case .removeByName: center.removeObservers(named: .sample)
-            case .removeBySender: center.removeObservers(from: sender.value!)
-            case .removeByOwner: center.removeObservers(owner: owner.value!)
-            case .removeOwner: center.removeObserver(owner.value!)
-            case .removeAll: center.removeAllObservers()
-            case .stopAll: OwnerObservers(of: owner.value!).cancel()
-            case .ownerGoes: owner.drop()
-            case .senderGoes: sender.drop()
-            case .replaced:
-                replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _, _ in })
-            }
-        }
-    }
-
-    @Test(arguments: End.allCases) func `R1 no post calls an observer that has ended`(end: End) {
-        let log = log
-        let subject = Subject(center) { log.add("called") }
-        subject.post()
-        #expect(log.entries == ["called"])
-        subject.end(end)
-        #expect(!subject.token.isActive)
-        subject.post()
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["called"])
-        subject.replacement.drop()
-        subject.owner.drop()
-        #expect(center.core.isEmpty)
-    }
-
-    @Test(arguments: End.duringPosts)
-    func `R1 R4 an observer that an earlier handler of the same post ended is not called`(end: End)
-    {
-        let (log, subject) = (log, Box<Subject?>())
-        let ending = center.observe(nil, once: true) { _ in
-            log.add("ending")
-            subject.value!.end(end)
-        }
-        subject.set(Subject(center) { log.add("called") })
-        let last = center.observe(.sample, key: "last") { _ in log.add("last") }
-        subject.value!.post()
-        // Bulk removal by name, and of all, ends the last observer too.
-        let expected = [.removeByName, .removeAll].contains(end) ? ["ending"] : ["ending", "last"]
-        #expect(log.entries == expected)
-        withExtendedLifetime((ending, last)) { subject.drop() }
-    }
-
-    @Test(arguments: End.duringPosts)
-    func `R1 an observer that ended while a delivery was enqueued is not called`(end: End) {
-        let (log, jobs) = (log, ManualScheduler())
-        let subject = Subject(center, on: .custom(jobs)) { log.add("called") }
-        subject.post()
-        subject.post()
-        #expect(jobs.waiting == 2)
-        subject.end(end)
-        while jobs.waiting > 0 { jobs.runAll() }
-        #expect(log.entries == [])
-    }
-
-    @Test func `R3 M5 a second cancellation during a post ends no other observer's watch`() {
-        let sender = Box(optional: Object())
-        let (stopped, other) = (
-            center.observe(.sample, from: sender.value!) { _ in },
-            center.observe(.sample, from: sender.value!) { _ in }
-        )
-        let stopping = center.observe(.other) { _ in for _ in 0..<3 { stopped.cancel() } }
-        center.post(name: .other, object: nil)
-        #expect(other.isActive)
-        sender.drop()
-        #expect(!other.isActive)
-        #expect(center.core.count == 1)
-        withExtendedLifetime(stopping) {}
-    }
 
     @Test func `R3 ids are never used again`() throws {
         var last: UInt64 = 0
@@ -151,23 +39,6 @@ import Testing
 // MARK: Every kind of center
 
 extension StoppingTests {
-    @Test(arguments: CenterKind.allCases)
-    func `F1 R1 after cancel(), and after the token's deinit, no handler starts`(kind: CenterKind) {
-        let (log, center) = (log, kind.makeCenter())
-        let stopped = center.observe(.sample) { log.add("stopped \($0.number)") }
-        var dropped: NotificationObserver? = center.observe(.sample) {
-            log.add("dropped \($0.number)")
-        }
-        center.post(.sample, number: 1)
-        #expect(log.entries.sorted() == ["dropped 1", "stopped 1"])
-        stopped.cancel()
-        withExtendedLifetime(dropped) {}
-        dropped = nil
-        center.post(.sample, number: 2)
-        #expect(log.entries.count == 2)
-        #expect(center.audit().isEmpty)
-    }
-
     @Test(arguments: CenterKind.allCases)
     func `F1 R1 R4 an observer that an earlier handler of the post cancelled is not called`(
         kind: CenterKind
@@ -211,43 +82,6 @@ extension StoppingTests {
         #expect(
             log.entries.filter { $0 != "last" }.sorted() == ["added", "added", "first", "first"])
         withExtendedLifetime(first) { added.set([]) }
-    }
-
-    @Test(arguments: CenterKind.allCases)
-    func `F1 R1 R8 cancel() drops pending deliveries, handler and payload`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
-        let token = {
-            let captured = Ending { log.add("capture") }
-            return center.observe(.sample, on: .custom(jobs)) { _ in captured.touch() }
-        }()
-        do {
-            let payload = Ending { log.add("payload") }
-            center.post(name: .sample, object: nil, userInfo: ["payload": payload])
-        }
-        #expect(log.entries == [])
-        token.cancel()
-        #expect(log.entries.sorted() == ["capture", "payload"])
-        jobs.runAll()
-    }
-
-    @Test(arguments: CenterKind.allCases)
-    func `F1 R8 captures are released before cancel() or a call under way returns`(
-        kind: CenterKind
-    ) {
-        let (log, center) = (log, kind.makeCenter())
-        let observe = { () -> NotificationObserver in
-            let captured = Ending { log.add("capture") }
-            return center.observe(.sample) { note in
-                captured.touch()
-                (note.object as? NotificationObserver)?.cancel()
-                log.add("handler")
-            }
-        }
-        observe().cancel()
-        #expect(log.entries == ["capture"])
-        let token = observe()
-        center.post(.sample, from: token)
-        #expect(log.entries == ["capture", "handler", "capture"])
     }
 
     @Test(arguments: CenterKind.allCases)
@@ -356,21 +190,5 @@ extension StoppingTests {
         }
         #expect(log.entries.count == 100)
         #expect(center.audit().isEmpty)
-    }
-
-    @Test(arguments: CenterKind.allCases)
-    func `F1 R7 a once observer cancelled with a pending delivery does not run`(
-        kind: CenterKind
-    ) {
-        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
-        let (stopped, run) = (
-            center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("stopped") },
-            center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("run") }
-        )
-        for _ in 0..<3 { center.post(.sample) }
-        stopped.cancel()
-        jobs.runAll()
-        #expect(log.entries == ["run"])
-        #expect(!run.isActive)
     }
 }

@@ -35,20 +35,6 @@ import Testing
             log.entries.dropFirst(2) == ["captured deinit", "owner deinit", "active: 0, rows: 0"])
     }
 
-    @Test(arguments: CenterKind.allCases)
-    func `F1 O4 a pending delivery does not run after its owner's end`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
-        let owner = Holder(LoggedObject("owner", log))
-        center.observe(.sample, owner: owner.object!, on: .custom(jobs)) { _, _ in
-            log.add("handler")
-        }
-        center.post(.sample)
-        #expect(jobs.waiting == 1)
-        owner.release()
-        jobs.runAll()
-        #expect(log.entries == ["owner deinit"])
-    }
-
     @Test func `F1 O6 O7 an owner's observers on two kinds of center are listed, ended together`() {
         let (log, own, foundation) = (log, ObserverCenter(), NotificationCenter())
         let owner = Holder(Plain())
@@ -69,23 +55,6 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 O8 an owner that is being deinitialised attaches nothing`(kind: CenterKind) {
-        let (log, center) = (log, kind.makeCenter())
-        let isActive = Log<Bool>()
-        do {
-            let owner = LoggedObject("owner", log) { owner in
-                isActive.add(
-                    center.observe(.sample, owner: owner) { _, _ in log.add("handler") }.isActive)
-                center.post(.sample)
-            }
-            withExtendedLifetime(owner) {}
-        }
-        #expect(isActive.entries == [false])
-        #expect(log.entries == ["owner deinit"])
-        #expect(center.audit().isEmpty)
-    }
-
-    @Test(arguments: CenterKind.allCases)
     func `F1 O9 a handler with its owner's last reference releases it after the return`(
         kind: CenterKind
     ) {
@@ -99,23 +68,5 @@ import Testing
         center.post(.sample)
         #expect(log.entries == ["handler returns", "owner deinit", "posted in deinit"])
         withExtendedLifetime(other) {}
-    }
-
-    @Test(arguments: CenterKind.allCases)
-    func `F1 O11 a kept token becomes inactive with the owner, and retains nothing`(
-        kind: CenterKind
-    ) {
-        let (log, center) = (log, kind.makeCenter())
-        let owner = Holder(Plain())
-        let token = {
-            let captured = LoggedObject("captured", log)
-            return center.observe(.sample, owner: owner.object!) { _, _ in captured.touch() }
-        }()
-        owner.release()
-        #expect(!token.isActive)
-        #expect(log.entries == ["captured deinit"])
-        token.cancel()
-        center.post(.sample)
-        #expect(log.entries == ["captured deinit"])
     }
 }

@@ -66,81 +66,6 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D2 D4 a post is one step on a serial target, also if its handler posts`() {
-        let queue = DispatchQueue(label: "BlockTests")
-        let tokens = [
-            center.observe(.sample, on: .dispatchQueue(queue)) { [center, log] notification in
-                log.add("first \(notification.number)")
-                if notification.number == 1 { center.post(.sample, number: 2) }
-            },
-            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in
-                log.add("second \($0.number)")
-            },
-        ]
-        center.post(.sample, number: 1)
-        queue.settle()
-        queue.settle()
-        #expect(log.entries == ["first 1", "second 1", "first 2", "second 2"])
-        withExtendedLifetime(tokens) {}
-    }
-
-    @Test(arguments: CenterKind.allCases)
-    func `F1 D2 a post is one job on a target; over Foundation's center a job an observer`(
-        kind: CenterKind
-    ) {
-        let center = kind.makeCenter()
-        let log = log
-        let (first, second) = (ManualScheduler(), ManualScheduler())
-        let tokens = [first, second, first, second].map { scheduler in
-            center.observe(.sample, on: .custom(scheduler)) { log.add("\($0.number)") }
-        }
-        let posts = 500
-        for number in 1...posts { center.post(.sample, number: number) }
-        let jobs = kind == .tether ? posts : 2 * posts
-        #expect(first.scheduled == jobs)
-        #expect(second.scheduled == jobs)
-        first.runNext()
-        #expect(log.entries == (kind == .tether ? ["1", "1"] : ["1"]))
-        first.runAll()
-        #expect(log.entries.count == 2 * posts)
-        withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `M3 D1 a post's deliveries are on their queues before its first handler is called`()
-    {
-        let scheduler = ManualScheduler()
-        let tokens = [
-            center.observe(.sample) { [log] _ in
-                log.add("posting thread")
-                scheduler.runAll()
-            },
-            center.observe(.sample, on: .custom(scheduler)) { [log] _ in log.add("queue") },
-            center.observe(.sample) { [log] _ in log.add("posting thread again") },
-        ]
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["posting thread", "queue", "posting thread again"])
-        withExtendedLifetime(tokens) {}
-    }
-
-    /// A scheduler that runs jobs before `schedule` returns.
-    private final class AtOnce: DeliveryScheduler {
-        func schedule(_ job: @escaping @Sendable () -> Void) { job() }
-    }
-
-    @Test func `M3 D4 a scheduler that runs its job at once comes after the post's other blocks`() {
-        let queue = DispatchQueue(label: "BlockTests")
-        let tokens = [
-            center.observe(.sample, on: .custom(AtOnce())) { [center] in
-                if $0.number == 1 { center.post(.sample, number: 2) }
-            },
-            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\($0.number)") },
-        ]
-        center.post(.sample, number: 1)
-        queue.settle()
-        #expect(log.entries == ["1", "2"])
-        withExtendedLifetime(tokens) {}
-    }
-
     /// An executor that runs jobs before `enqueue` returns.
     private final class JobsAtOnce: SerialExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
@@ -224,23 +149,6 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D2 D7 a cancelled operation of a batching observer drops all that waits, counted`()
-    {
-        let queue = OperationQueue.serial()
-        queue.isSuspended = true
-        let token = center.observe(.sample, on: .operationQueue(queue, batching: true)) { [log] in
-            log.add("\($0.number)")
-        }
-        center.post(.sample, numbers: 1...5)
-        queue.cancelAllOperations()
-        #expect(center.audit().map { [$0.pending, $0.dropped] } == [[0, 5]])
-        center.post(.sample, number: 6)
-        queue.isSuspended = false
-        queue.settle()
-        #expect(log.entries == ["6"])
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `D3 the target mainAsync is never inline`() async {
         let token = center.observe(.sample, on: .mainAsync) { [log] in log.add("\($0.number)") }
         await withCheckedContinuation { continuation in
@@ -301,22 +209,6 @@ import Testing
         scheduler.runAll()
         #expect(log.entries == ["true 1 7", "true 1 8"])
         withExtendedLifetime(token) {}
-    }
-
-    @Test func `R1 an observer that an earlier call of the same block ended is not called`() {
-        let (center, log, scheduler) = (center, log, ManualScheduler())
-        let tokens = Box<[NotificationObserver]>([])
-        tokens.set([
-            center.observe(.sample, on: .custom(scheduler)) { notification in
-                log.add("first\(notification.number)")
-                if notification.number == 2 { tokens.value.last?.cancel() }
-            },
-            center.observe(.sample, on: .custom(scheduler)) { log.add("second\($0.number)") },
-        ])
-        center.post(.sample, numbers: 1...3)
-        scheduler.runAll()
-        #expect(log.entries == ["first1", "second1", "first2", "first3"])
-        tokens.set([])
     }
 
     @Test func `D1 posts on two threads run one handler on both at once`() {

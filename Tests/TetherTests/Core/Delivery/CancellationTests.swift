@@ -96,21 +96,4 @@ import Testing
         #expect(log.entries == [1, 2, 3])
         #expect(center.audit().map(\.dropped) == [0])
     }
-
-    @Test func `R7 R8 a once observer whose delivery is dropped ends and releases its captures`() {
-        let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<String>())
-        queue.isSuspended = true
-        let token = {
-            let capture = Ending { log.add("released") }
-            return center.observe(.sample, on: .operationQueue(queue), once: true) { _ in
-                capture.touch()
-            }
-        }()
-        center.post(.sample, number: 1)
-        #expect(token.isActive)
-        queue.cancelAllOperations()
-        #expect(!token.isActive && log.entries == ["released"])
-        #expect(center.audit().isEmpty)
-        queue.isSuspended = false
-    }
 }

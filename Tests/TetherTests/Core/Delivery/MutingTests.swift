@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Testing
 
@@ -11,28 +10,8 @@ import Testing
     private let log = Log<Int>()
     private let ended = Log<Int>()
 
-    private func observe(on target: DeliveryTarget = .postingThread, once: Bool = false)
-        -> NotificationObserver
-    {
-        center.observe(.sample, on: target, once: once) { [log] in log.add($0.number) }
-    }
-
-    private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped, $0.muteCount] } }
-
-    @Test(arguments: [true, false])
-    func `D9 R7 a post dropped while muted does not use up a once observer`(isAsynchronous: Bool) {
-        let token = observe(on: isAsynchronous ? .custom(scheduler) : .postingThread, once: true)
-        token.mute()
-        center.post(.sample, numbers: 1...3)
-        scheduler.runAll()
-        #expect(token.isActive)
-        #expect(counts == [[0, 3, 1]])
-        token.unmute()
-        #expect(token.isActive)
-        center.post(.sample, numbers: 4...5)
-        scheduler.runAll()
-        #expect(log.entries == [4])
-        #expect(!token.isActive && !token.isMuted)
+    private func observe(on target: DeliveryTarget = .postingThread) -> NotificationObserver {
+        center.observe(.sample, on: target) { [log] in log.add($0.number) }
     }
 
     @Test func `D9 an observer is muted while a closure runs, also a throwing closure`() {
@@ -55,20 +34,6 @@ import Testing
         #expect(!token.isMuted && log.entries == [3])
     }
 
-    @Test func `D9 muting an owner mutes only the present observers`() {
-        let (log, center, owner) = (log, center, Plain())
-        let observers = OwnerObservers(of: owner)
-        center.observe(.sample, owner: owner) { log.add($1.number) }
-        observers.mute(keepingNewest: true)
-        center.post(.sample, numbers: 1...2)
-        center.observe(.sample, owner: owner) { log.add(-$1.number) }
-        center.post(.sample, number: 3)
-        observers.unmute()
-        #expect(log.entries == [-3, 3])
-        center.post(.sample, number: 4)
-        #expect(log.entries == [-3, 3, 4, -4])
-    }
-
     @Test func `D9 L1 the audit says that an observer is muted`() throws {
         let tokens = [observe(), observe()]
         tokens[0].mute()
@@ -82,39 +47,6 @@ import Testing
                 "(1 dropped: its observer is muted, muted 2 times)"))
         #expect(center.audit().json().contains("\"muteCount\" : 2"))
         withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `D9 unmuting puts the kept notification behind pending and before later ones`() {
-        let token = observe(on: .custom(scheduler))
-        center.post(.sample, number: 1)
-        token.mute(keepingNewest: true)
-        center.post(.sample, numbers: 2...3)
-        #expect(counts == [[2, 1, 1]])
-        token.unmute()
-        center.post(.sample, number: 4)
-        #expect(log.entries == [])
-        #expect(counts == [[3, 1, 0]])
-        scheduler.runAll()
-        #expect(log.entries == [1, 3, 4])
-    }
-
-    @Test func `D9 the newest is kept from when the first of several mutings asks for it`() {
-        let token = observe()
-        token.mute()
-        center.post(.sample, number: 1)
-        #expect(counts == [[0, 1, 1]])
-        token.mute(keepingNewest: true)
-        center.post(.sample, number: 2)
-        token.unmute()
-        center.post(.sample, number: 3)
-        #expect(counts == [[1, 2, 1]])
-        token.unmute()
-        #expect(log.entries == [3])
-        // The wish has ended with the last unmute.
-        token.mute()
-        center.post(.sample, number: 4)
-        token.unmute()
-        #expect(log.entries == [3])
     }
 
     @Test func `D9 a post beside an unmuting comes after the kept notification`() {
@@ -166,21 +98,6 @@ import Testing
     }
 
     private func post(_ object: Ending) { center.post(name: .sample, object: object) }
-
-    @Test func `D9 R8 the end of the token or of the center releases the kept notification`() {
-        let token = Box<NotificationObserver?>(center.observe(.sample) { _ in })
-        token.value?.mute(keepingNewest: true)
-        post(payload(1))
-        token.set(nil)
-        #expect(ended.entries == [1])
-        let second = Box(optional: ObserverCenter())
-        let kept = second.value!.observe(.sample) { _ in }
-        kept.mute(keepingNewest: true)
-        second.value!.post(name: .sample, object: payload(2))
-        second.drop()
-        #expect(ended.entries == [1, 2])
-        #expect(!kept.isActive)
-    }
 
     @Test func `D9 R6 a kept notification is displaced and released with no lock held`() {
         let (center, box) = (center, Box<NotificationObserver?>(nil))

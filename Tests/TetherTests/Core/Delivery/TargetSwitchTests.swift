@@ -44,6 +44,20 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
+    @Test func `D6 the setter runs no handler and never waits, not even for a suspended queue`() {
+        let queue = DispatchQueue(label: "suspended")
+        let (center, log) = (ObserverCenter(), Log<Int>())
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { log.add($0.number) }
+        queue.suspend()
+        center.post(.sample, number: 1)
+        onThreads({ token.target = .postingThread })
+        onThreads({ token.target = .dispatchQueue(queue) })
+        #expect(log.entries == [])
+        queue.resume()
+        queue.settle()
+        #expect(log.entries == [1])
+    }
+
     @Test func `D6 a block that ran during a call calls on its own queue after two switches`() {
         let (center, log, key) = (ObserverCenter(), Log<String>(), DispatchSpecificKey<String>())
         let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))

@@ -80,20 +80,6 @@ import Testing
         #expect(log.entries == ["released", "first ends"])
     }
 
-    @Test func `R10 queued deliveries are dropped with their payload`() {
-        let (log, jobs, center) = (log, ManualScheduler(), Box(optional: ObserverCenter()))
-        let token = observe(center.value!, on: .custom(jobs))
-        do {
-            let payload = Ending { log.add("payload") }
-            center.value!.post(name: .sample, object: payload)
-        }
-        center.drop()
-        #expect(log.entries.sorted() == ["payload", "released"])
-        jobs.runAll()
-        #expect(log.entries.count == 2)
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `R10 a registration after the end is ended, and its captures are released`() {
         let log = log
         let core = CenterCore()

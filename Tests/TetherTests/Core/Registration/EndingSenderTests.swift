@@ -38,48 +38,6 @@ import Tether
         withExtendedLifetime((sequence, optional)) {}
     }
 
-    @Test func `X3 an ending object is not kept for an asynchronous target`() {
-        let (center, jobs) = (center, ManualScheduler())
-        let tokens = [
-            center.observe(.sample, on: .custom(jobs), record("later")),
-            center.observe(.sample, record("now")),
-        ]
-        _ = Sender { center.post(name: .sample, object: $0, userInfo: [1: 1, 2: 2]) }
-        #expect(log.entries == ["now: sender, 2"])
-        jobs.runAll()
-        #expect(log.entries.dropFirst() == ["later: no object, 2"])
-        withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `M5 D9 L1 a sender's last post, kept while muted, is delivered after its end`() {
-        let center = center
-        var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
-        let token = center.observe(.sample, from: sender!, record("muted"))
-        token.mute(keepingNewest: true)
-        sender = nil
-        #expect(log.entries == [] && token.isActive)
-        #expect(center.audit().map(\.pending) == [1])
-        token.unmute()
-        #expect(log.entries == ["muted: no object, 0"])
-        #expect(!token.isActive)
-    }
-
-    @Test func `M5 O8 a sender that observes itself in its deinit gets an inactive observer`() {
-        let (center, log) = (center, log)
-        var sender: Sender? = Sender { sender in
-            let tokens = [
-                center.observe(.other, from: sender) { _ in },
-                center.observe(.other, owner: sender) { _, _ in },
-            ]
-            log.add("\(tokens.map(\.isActive))")
-        }
-        let token = center.observe(.sample, from: sender!) { _ in }
-        sender = nil
-        #expect(log.entries == ["[false, false]"])
-        #expect(center.audit().isEmpty)
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `M5 O1 a new object at an ended sender's address gets no pending delivery`() {
         let (center, jobs) = (center, ManualScheduler())
         let rounds = 100

@@ -6,19 +6,6 @@ import Testing
 @Suite struct OwnerAttachmentTests {
     private let log = Log<String>()
 
-    @Test func `O2 M5 a sender is not retained, also if the sender owns its observer`() {
-        let center = ObserverCenter()
-        let sender = Holder(LoggedObject("sender", log))
-        let token = center.observe(.sample, from: sender.object!) { _ in }
-        center.observe(.sample, from: sender.object!, owner: sender.object!) { _, _ in }
-        center.post(name: .sample, object: sender.object!)
-        #expect(isKnownUniquelyReferenced(&sender.object))
-        sender.release()
-        #expect(log.entries == ["sender deinit"])
-        #expect(center.core.isEmpty)
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `O6 observers of an owner that end leave the others in order`() {
         let center = ObserverCenter()
         let owner = LoggedObject("owner", log)
