@@ -49,7 +49,9 @@ extension Notification.Name {
         _ = await (firstWalk, secondWalk)
         await settle()
         Journal.printTable(of: journals)
-        // A picture of all nine owners, on request.
+        // A picture of all nine owners, on request:
+        //
+        //     TOUR_PICTURE=Sources/Tether/Tether.docc/tour.svg swift run Tour
         if let file = ProcessInfo.processInfo.environment["TOUR_PICTURE"] {
             try? center.audit().svg().write(toFile: file, atomically: true, encoding: .utf8)
         }

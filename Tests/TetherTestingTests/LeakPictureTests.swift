@@ -72,7 +72,7 @@ import TetherTesting
                     classDef white fill:#ffffff,stroke:#555,color:#000
                     box0["handler of modelDidChange<br/>App/Sidebar.swift:6"]:::red
                     box1["Model"]:::white
-                    box2["Sidebar<br/>observed for at App/Sidebar.swift:6"]:::yellow
+                    box2["Sidebar<br/>owner given at App/Sidebar.swift:6"]:::yellow
                     box0 -->|"captures"| box1
                     box1 -->|"delegate"| box2
                     box2 -->|"keeps, while it lives"| box0
@@ -87,7 +87,7 @@ import TetherTesting
                     edge [fontname=Helvetica];
                     box0 [label="handler of modelDidChange\\nApp/Sidebar.swift:6", shape=box, fillcolor="#ffd0c7"];
                     box1 [label="Model", shape=box, fillcolor="#ffffff"];
-                    box2 [label="Sidebar\\nobserved for at App/Sidebar.swift:6", shape=box, fillcolor="#ffe9b3"];
+                    box2 [label="Sidebar\\nowner given at App/Sidebar.swift:6", shape=box, fillcolor="#ffe9b3"];
                     box0 -> box1 [label="captures"];
                     box1 -> box2 [label="delegate"];
                     box2 -> box0 [label="keeps, while it lives"];
@@ -119,7 +119,7 @@ import TetherTesting
     /// An object of a long path.
     final class Link: @unchecked Sendable { var next: AnyObject? }
 
-    @Test func `L3 a path of ten objects is drawn in rows of four, and downwards`() async throws {
+    @Test func `L3 a path of ten objects is drawn in rows of three, and downwards`() async throws {
         let links = (0..<8).map { _ in Link() }
         for (link, next) in zip(links, links.dropFirst()) { link.next = next }
         let first = links[0]
@@ -132,11 +132,29 @@ import TetherTesting
         let leak = try #require(leaks.first)
         #expect(leak.mermaid().hasPrefix("flowchart TB\n"))
         #expect(leak.dot().contains("rankdir=TB;"))
-        let boxes = leak.svg().matches(of: /<rect x="(\d+)" y="(\d+)" width="(\d+)" height="38|26"/)
-        let lefts = Set(boxes.map { $0.1 ?? "" })
-        #expect(lefts.count <= 5)
+        let picture = leak.svg()
+        let boxes = picture.matches(of: /<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(38|26)"/)
+        #expect(boxes.count == 10)
+        #expect(Set(boxes.map(\.1)).count == 3)
+        let width = try #require(picture.firstMatch(of: /width="(\d+)"/)?.1)
+        #expect(Int(width)! < 838)
+    }
+
+    @Test func `L3 a picture of long names fits a page`() async throws {
+        let link = LinkWithANameThatIsLongerThanMostNamesOfClasses()
+        let leaks = await leaks {
+            let sidebar = Sidebar(model: Model(), center: ObserverCenter())
+            link.propertyWithALongName = sidebar
+            observe(owner: sidebar) { [link] in withExtendedLifetime(link) {} }
+        }
+        link.propertyWithALongName = nil
+        let leak = try #require(leaks.first)
         let width = try #require(leak.svg().firstMatch(of: /width="(\d+)"/)?.1)
-        #expect(Int(width)! < 1400)
+        #expect(Int(width)! < 1200)
+    }
+
+    final class LinkWithANameThatIsLongerThanMostNamesOfClasses: @unchecked Sendable {
+        var propertyWithALongName: AnyObject?
     }
 
     // MARK: Every kind

@@ -42,8 +42,9 @@ extension Audit {
         table { border-collapse: collapse }
         td, th { padding: 3px 8px; text-align: left; border-bottom: 1px solid #8884; unicode-bidi: isolate }
         #rows th, #matrix td, #choice { cursor: pointer }
+        #rows td, #matrix th { overflow-wrap: anywhere; min-width: 6em }
         #matrix td { text-align: center; border: 1px solid #8883; min-width: 26px }
-        #matrix thead th { writing-mode: vertical-rl; transform: rotate(180deg); padding: 8px 2px; max-height: 16em }
+        #matrix thead th { writing-mode: vertical-rl; transform: rotate(180deg); padding: 8px 2px; height: 16em; min-width: 0 }
         #matrix th { font-weight: 500 }
         .waits { background: #e3b34166 }
         .dropped { background: #c3344466 }

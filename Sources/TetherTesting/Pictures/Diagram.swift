@@ -9,8 +9,8 @@ internal import Tether
 /// box stands beside the middle of its joined boxes, or at the next free place below. Graphviz and
 /// Mermaid find places of their own.
 ///
-/// A path has rows instead, each read from left to right: box 5 of a path stands below box 1, if a
-/// row has four. Graphviz and Mermaid draw a path of several rows downwards.
+/// A path has rows instead, each read from left to right: box 4 of a path stands below box 1, if a
+/// row has three. Graphviz and Mermaid draw a path of several rows downwards.
 ///
 /// Labels come from a program. Control characters and those that turn the direction of writing are
 /// written as escapes, and the middle of a long label is left out, so that the columns stay narrow
@@ -40,14 +40,14 @@ package struct Diagram: Sendable {
     }
 
     struct Box: Sendable {
-        /// A name, and lines in a smaller type, of at most 48 characters each.
+        /// A name of at most 40 characters, and lines in a smaller type, of at most 44 each.
         let lines: [String]
         let shape: Shape
         let tint: Tint
         let column: Int
 
         init(_ lines: [String], _ shape: Shape = .box, _ tint: Tint = .white, column: Int) {
-            self.lines = lines.map { printable($0, limit: 48) }
+            self.lines = lines.enumerated().map { printable($1, limit: $0 == 0 ? 40 : 44) }
             self.shape = shape
             self.tint = tint
             self.column = column
@@ -107,12 +107,12 @@ package struct Diagram: Sendable {
     }
 
     mutating func join(_ from: Int, _ to: Int, _ label: String = "") {
-        arrows.append(Arrow(from: from, to: to, label: printable(label, limit: 40)))
+        arrows.append(Arrow(from: from, to: to, label: printable(label, limit: 32)))
     }
 
     /// Puts the boxes from `first` on into a frame.
     mutating func frame(from first: Int, _ title: String) {
-        let title = printable(title, limit: 32)
+        let title = printable(title, limit: 28)
         frames.append(Frame(title: title, boxes: first..<boxes.count))
     }
 }
@@ -211,11 +211,14 @@ extension String {
         "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;",
     ]
 
-    /// The estimated width in a type of 8 pixels for each small letter.
+    /// The estimated width in pixels, in Helvetica or Arial of 14 pixels.
     fileprivate var estimatedWidth: Int {
         reduce(0) { width, character in
             let isWide = character.unicodeScalars.contains { $0.value >= 0x1100 }
-            return width + (isWide ? 15 : character.isUppercase ? 10 : 8)
+            if isWide { return width + 15 }
+            if "mwMW@%…".contains(character) { return width + 13 }
+            if "fijlrtI.,:;'|! ".contains(character) { return width + 5 }
+            return width + (character.isUppercase ? 11 : 8)
         }
     }
 
@@ -345,9 +348,10 @@ extension Diagram {
     }
 
     /// Leads from the right side of a box to the left side of a box of a later column, from a row to
-    /// the next one, and below both to any other box.
+    /// the next one, to an earlier row on the left of all boxes, and below both to any other box.
     private func shape(of arrow: Arrow, _ places: Places) -> ArrowShape {
         if row(arrow.to) == row(arrow.from) + 1 { return shapeToNextRow(of: arrow, places) }
+        if row(arrow.to) < row(arrow.from) { return shapeToEarlierRow(of: arrow, places) }
         let isForward =
             places.columns[boxes[arrow.from].column].left
             < places.columns[boxes[arrow.to].column].left
@@ -365,6 +369,19 @@ extension Diagram {
         return ArrowShape(
             curve: "M\(x) \(y) V\(middle) H\(toX) V\(toY - 6)", head: "M\(toX) \(toY) l-4 -8 h8 z",
             labelX: (x + toX) / 2, labelY: middle - 6)
+    }
+
+    private func shapeToEarlierRow(of arrow: Arrow, _ places: Places) -> ArrowShape {
+        let fromColumn = places.columns[boxes[arrow.from].column]
+        let toLeft = places.columns[boxes[arrow.to].column].left
+        let x = fromColumn.left + fromColumn.width / 2
+        let y = places.tops[arrow.from] + boxes[arrow.from].height
+        let toY = places.tops[arrow.to] + boxes[arrow.to].height / 2
+        let lowest = y + 16
+        return ArrowShape(
+            curve: "M\(x) \(y) V\(lowest) H10 V\(toY) H\(toLeft - 6)",
+            head: "M\(toLeft) \(toY) l-8 -4 v8 z",
+            labelX: (toLeft + fromColumn.left + fromColumn.width) / 2, labelY: lowest + 16)
     }
 
     private func forwardShape(of arrow: Arrow, _ places: Places) -> ArrowShape {
@@ -428,7 +445,7 @@ private struct Places {
                 .map { $0.label.estimatedWidth * 7 / 8 }
             if column == diagram.mainColumn { left += inset }
             columns.append((left, lines.reduce(0, max) + 24))
-            left += columns[column].width + max(90, labels.reduce(0, max) + 40)
+            left += columns[column].width + max(70, labels.reduce(0, max) + 40)
         }
         tops = boxes.map { _ in 0 }
         let first = diagram.heads.isEmpty && diagram.repair.isEmpty ? 24 : 40

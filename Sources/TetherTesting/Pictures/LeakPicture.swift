@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Tether
 
-/// A leak as a diagram: holders from left to right, in rows of four, ending with the object left
+/// A leak as a diagram: holders from left to right, in rows of three, ending with the object left
 /// behind.
 ///
 /// The first box is red: the repair belongs there. The object left behind is yellow.
 struct LeakPicture {
-    private static let rowLength = 4
+    private static let rowLength = 3
 
     var diagram = Diagram(rowLength: rowLength)
 
@@ -57,7 +57,7 @@ struct LeakPicture {
 
 extension LeakTracker.Tracked {
     /// The lines of the object in a picture.
-    var lines: [String] { [label, "\(isOwner ? "observed for" : "tracked") at \(site)"] }
+    var lines: [String] { [label, "\(isOwner ? "owner given" : "tracked") at \(site)"] }
 }
 
 extension WatchedRegistration {

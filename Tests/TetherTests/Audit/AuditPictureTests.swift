@@ -71,14 +71,13 @@ import Testing
 
     @Test func `L1 equal observers of an owner are one box, as are owners with equal observers`() {
         let owners = (0..<3).map { _ in Sidebar() }
-        let line = #line + 2
         for owner in owners + [owners[0], owners[0]] {
-            center.observe(.sample, owner: owner) { _, _ in }
+            center.observe(.sample, owner: owner, fileID: "App/Window.swift", line: 7) { _, _ in }
         }
         let diagram = center.audit().diagram
         #expect(diagram.frames.map(\.title) == ["Sidebar", "Sidebar × 2"])
         #expect(
-            lines(.box, in: diagram) == [["\(file):\(line) × 3"], ["\(file):\(line)"]])
+            lines(.box, in: diagram) == [["App/Window.swift:7 × 3"], ["App/Window.swift:7"]])
         withExtendedLifetime(owners) {}
     }
 
@@ -101,15 +100,16 @@ import Testing
 
     @Test func `L1 in a large picture like owners with different names are one box`() {
         let owners = (0..<100).map { _ in Sidebar() }
-        let line = #line + 2
         for (number, owner) in owners.enumerated() {
-            center.observe(.init("row \(number)"), owner: owner) { _, _ in }
+            center.observe(
+                .init("row \(number)"), owner: owner, fileID: "App/Window.swift", line: 7
+            ) { _, _ in }
         }
         let diagram = center.audit().diagram
         #expect(diagram.frames.map(\.title) == ["Sidebar × 100"])
         #expect(
             lines(.box, in: diagram) == [
-                ["\(file):\(line) × 100", "row 0 and 99 others", "on posting thread"]
+                ["App/Window.swift:7 × 100", "row 0 and 99 others", "on posting thread"]
             ])
         withExtendedLifetime(owners) {}
     }
@@ -147,7 +147,7 @@ import Testing
         let token = center.observe(.init("a\(String(repeating: "x", count: 20_000))b")) { _ in }
         let label = lines(.pill, in: center.audit().diagram)[0][0]
         func repeated(_ count: Int) -> String { String(repeating: "x", count: count) }
-        #expect(label == "a\(repeated(23))…\(repeated(22))b")
+        #expect(label == "a\(repeated(19))…\(repeated(18))b")
         withExtendedLifetime(token) {}
     }
 
@@ -162,8 +162,8 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L1 a column is as wide as its capital and wide letters`() throws {
-        let names = ["mmmmmmmmmm", "MMMMMMMMMM", "通通通通通通通通通通"]
+    @Test func `L1 a column is as wide as its letters`() throws {
+        let names = ["iiiiiiiiii", "aaaaaaaaaa", "AAAAAAAAAA", "MMMMMMMMMM", "通通通通通通通通通通"]
         let widths = try names.map { name in
             let token = center.observe(.init(name)) { _ in }
             defer { token.cancel() }
@@ -171,7 +171,7 @@ import Testing
             let pill = try #require(picture.firstMatch(of: #/width="(\d+)" height="26" rx="13"/#))
             return try #require(Int(pill.1))
         }
-        #expect(widths == [80 + 24, 100 + 24, 150 + 24])
+        #expect(widths == [50, 80, 110, 130, 150].map { $0 + 24 })
     }
 
     @Test func `L1 text in a graph is escaped`() {
