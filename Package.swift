@@ -37,6 +37,9 @@ let package = Package(
         .target(name: "CTestLimits", path: "Tests/CTestLimits"),
         .target(name: "TestLimits", dependencies: ["CTestLimits"], path: "Tests/TestLimits"),
         .target(name: "CAllocations", path: "Tests/Tools/CAllocations"),
+        // Programs to run from this folder: SwiftPM makes no product of them for a package that
+        // depends on Tether. A package of their own would build the library a second time, and take
+        // `swift run Tour` and the tests of two examples away from the first commands of a clone.
         .executableTarget(
             name: "Tour", dependencies: ["Tether", "TetherTesting"], path: "Examples/Tour"),
         .executableTarget(
