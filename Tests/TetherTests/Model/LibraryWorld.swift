@@ -177,11 +177,16 @@ final class LibraryWorld: World {
                 center, LibraryWorld.names[name], sender, number,
                 userInfo: isPlain ? nil : payload(number))
         case .enqueue(let queue, let name, let sender, let style, let mask):
-            queues[queue].enqueue(
-                Notification(
-                    name: LibraryWorld.names[name], object: self.sender(sender, number),
-                    userInfo: payload(number)),
-                postingStyle: style.inLibrary, coalesceMask: mask.inLibrary)
+            let notification = Notification(
+                name: LibraryWorld.names[name], object: self.sender(sender, number),
+                userInfo: payload(number))
+            // Both is the default.
+            if mask == .both, number.isMultiple(of: 2) {
+                queues[queue].enqueue(notification, postingStyle: style.inLibrary)
+            } else {
+                queues[queue].enqueue(
+                    notification, postingStyle: style.inLibrary, coalesceMask: mask.inLibrary)
+            }
         case .dequeue(let queue, let name, let sender, let mask):
             queues[queue].dequeueNotifications(
                 matching: Notification(

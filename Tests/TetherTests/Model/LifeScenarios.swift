@@ -115,5 +115,17 @@ extension Scenario {
         `O7 the observers of an owner on all centers are ended together`
             make A; observe a of A; observe b of A in c1; observe c; cancel a; cancel A -> ended ab;
             post; post in c1 -> c1
+
+        `S2 O3 a sequence ends with its unretained owner, and drops its buffer`
+            make A; sequence s0 of A; post -> pending 1; release A -> released 1 released A
+            observers 0; take s0 -> s0.end
+
+        `S2 M5 a sequence ends with its unretained sender, and never widens`
+            make A; make B; sequence s0 from A; release A -> released A observers 0; post 3;
+            post from B; take s0 -> s0.end
+
+        `S2 O8 M5 a sequence for an owner or a sender in its deinit ends at once`
+            make A { sequence s0 of dying }; make B { sequence s1 from dying }; release A; release B;
+            post; take s0; take s1 -> s0.end s1.end observers 0
         """)
 }

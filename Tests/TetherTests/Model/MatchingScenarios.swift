@@ -65,5 +65,24 @@ extension Scenario {
 
         `R9 removing by the parts of no observer changes nothing`
             make A; observe a; removeObserver A; remove n1; remove from A; remove of A -> active a
+
+        `Q3 a mask removes the equal notifications from a posting queue`
+            make A; observe a any; enqueue asap; enqueue from A asap; enqueue from v0 asap;
+            enqueue n1 idle; enqueue n1 from v0 idle;
+            [ enqueue asap by-name; flush -> a6 a4 a5
+            | enqueue asap by-sender; flush -> a2 a3 a6 a5
+            | enqueue from v0 idle by-sender; flush -> a1 a2 a4 a6
+            | enqueue from A asap by-both; flush -> a1 a3 a6 a4 a5
+            | enqueue asap; flush -> a1 a2 a3 a6 a4 a5
+            | enqueue now by-name; enqueue now by-name -> a6 a7; flush -> a4 a5
+            | dequeue by-name; flush -> a4 a5
+            | dequeue n1 by-sender; flush -> a2 a3 a5
+            | dequeue n1 from v0 by-both; flush -> a1 a2 a3 a4 ]
+
+        `X3 Q3 a queued notification has no object that is being deinitialised`
+            make A { enqueue from dying asap by-both }; make B { enqueue from dying asap by-both };
+            make C { enqueue from dying asap by-both }; observe a; release A; release B;
+            enqueue asap by-both; release C; enqueue n1 asap; [flush -> a1 a2 a3 a4
+            | enqueue asap by-name; flush -> a6]
         """)
 }

@@ -14,15 +14,20 @@ final class ReferenceObject: Counted {
         self.world = world
     }
 
-    // O3: its observers end first. M5: those of it as a sender last, so that it can post in its
-    // `deinit`.
+    // O3: its observers end first, or with the Objective-C runtime's signal after the `deinit`. M5:
+    // those of it as a sender last, so that it can post in its `deinit`.
     override func deallocated() {
         isEnding = true
-        for observer in attached { observer.end() }
+        if !endsFollowDeinit { endObservers() }
         world.dying.append(self)
         world.player.ended(id)
         world.dying.removeLast()
+        if endsFollowDeinit { endObservers() }
         for observer in observers { observer.senderEnded() }
+    }
+
+    private func endObservers() {
+        for observer in attached { observer.end() }
     }
 
     // MARK: Muting (D9)

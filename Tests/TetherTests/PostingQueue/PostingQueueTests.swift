@@ -43,74 +43,6 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, ["now", "a1", "a2", "i1", "i2"])
     }
 
-    /// Q3: every mask, with objects, values and no sender.
-    func testQ3AMaskRemovesTheEqualNotifications() {
-        observe(.sample, .other)
-        let queue = PostingQueue(notificationCenter: center)
-        let object = NSObject()
-        func fill() {
-            queue.enqueue(notification(.sample, "s-nil"), postingStyle: .asap, coalesceMask: .none)
-            queue.enqueue(
-                notification(.sample, "s-object", object: object), postingStyle: .asap,
-                coalesceMask: .none)
-            queue.enqueue(
-                notification(.sample, "s-value", object: "value"), postingStyle: .asap,
-                coalesceMask: .none)
-            queue.enqueue(
-                notification(.other, "o-nil"), postingStyle: .whenIdle, coalesceMask: .none)
-            queue.enqueue(
-                notification(.other, "o-value", object: "value"), postingStyle: .whenIdle,
-                coalesceMask: .none)
-        }
-        func left(after body: () -> Void) -> [String] {
-            let before = log.entries.count
-            fill()
-            body()
-            queue.flush()
-            return Array(log.entries.dropFirst(before))
-        }
-        XCTAssertEqual(
-            left {
-                queue.enqueue(
-                    notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onName)
-            },
-            ["new", "o-nil", "o-value"])
-        XCTAssertEqual(
-            left {
-                queue.enqueue(
-                    notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onSender)
-            },
-            ["s-object", "s-value", "new", "o-value"])
-        XCTAssertEqual(
-            left {
-                queue.enqueue(
-                    notification(.sample, "new", object: "value"), postingStyle: .whenIdle,
-                    coalesceMask: .onSender)
-            },
-            ["s-nil", "s-object", "o-nil", "new"])
-        XCTAssertEqual(
-            left {
-                // By default on name and sender.
-                queue.enqueue(notification(.sample, "new", object: object), postingStyle: .asap)
-            },
-            ["s-nil", "s-value", "new", "o-nil", "o-value"])
-        XCTAssertEqual(
-            left {
-                queue.enqueue(
-                    notification(.sample, "new"), postingStyle: .asap, coalesceMask: .none)
-            },
-            ["s-nil", "s-object", "s-value", "new", "o-nil", "o-value"])
-        // `.now` also removes notifications by coalescing, and is itself never removed.
-        XCTAssertEqual(
-            left {
-                queue.enqueue(
-                    notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
-                queue.enqueue(
-                    notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
-            },
-            ["now", "now", "o-nil", "o-value"])
-    }
-
     /// Q4: dequeueing by the same masks; an empty mask dequeues exactly the given notification.
     func testQ4AnEmptyMaskDequeuesExactlyThatNotification() {
         observe(.sample, .other)
@@ -253,29 +185,5 @@ final class PostingQueueTests: XCTestCase {
             forModes: [RunLoop.Mode("never")])
         queue.flush()
         XCTAssertEqual(log.entries, ["asap", "idle"])
-    }
-
-    /// X3: a notification is kept for later without an object whose end has begun.
-    func testX3AnEndingObjectIsNotKeptForLater() {
-        final class Ending {
-            let queue: PostingQueue
-            init(_ queue: PostingQueue) { self.queue = queue }
-            deinit { queue.enqueue(Notification(name: .sample, object: self), postingStyle: .asap) }
-        }
-        let queue = PostingQueue(notificationCenter: center)
-        tokens.append(
-            center.observe(.sample) { [log] in log.add($0.object == nil ? "no object" : "an object")
-            })
-        // Those of other ended objects, and those of no object, are not the same sender's (Q3).
-        for _ in 0..<2 { _ = Ending(queue) }
-        queue.enqueue(Notification(name: .sample), postingStyle: .asap)
-        _ = Ending(queue)
-        run(until: 4)
-        XCTAssertEqual(log.entries, Array(repeating: "no object", count: 4))
-        // On the name alone they coalesce as any other.
-        for _ in 0..<2 { _ = Ending(queue) }
-        queue.enqueue(Notification(name: .sample), postingStyle: .asap, coalesceMask: .onName)
-        run(until: 5)
-        XCTAssertEqual(log.entries.count, 5)
     }
 }

@@ -22,35 +22,6 @@ import Testing
 
     private func ends(_ task: Task<Void, Never>) async -> Bool { await inTime { await task.value } }
 
-    @Test func `S2 O3 a sequence ends with its unretained owner, and drops its buffer`()
-        async
-    {
-        let owner = Holder(LoggedObject("owner", log))
-        let sequence = center.notifications(named: .sample, owner: owner.object!)
-        let payload = Box<Ending?>(Ending { [log] in log.add("payload dropped") })
-        center.post(
-            name: .sample, object: nil, userInfo: ["number": 1, "payload": payload.value as Any])
-        payload.set(nil)
-        owner.release()
-        #expect(log.entries == ["payload dropped", "owner deinit"])
-        #expect(center.core.isEmpty)
-        #expect(await ends(iterate(sequence)))
-        #expect(log.entries.last == "end" && log.entries.count == 3)
-    }
-
-    @Test func `S2 M5 a sequence ends with its unretained sender, and never widens`()
-        async
-    {
-        let sender = Holder(Album())
-        let sequence = center.notifications(named: .sample, from: sender.object!)
-        sender.release()
-        #expect(center.core.isEmpty)
-        center.post(.sample, numbers: 1...3)
-        center.post(name: .sample, object: Album(), userInfo: ["number": 4])
-        #expect(await ends(iterate(sequence)))
-        #expect(log.entries == ["end"])
-    }
-
     @Test func `F1 S2 R10 earlier posts are given after the end of Foundation's center, too`()
         async
     {
@@ -182,25 +153,5 @@ import Testing
         center.post(.sample, numbers: 1...2)
         #expect(await iterator.next()?.number == 1)
         #expect(center.audit().map(\.pending) == [1])
-    }
-
-    @Test func `S2 O8 M5 a sequence for an owner or a sender in its deinit ends at once`()
-        async
-    {
-        let (center, sequences) = (center, Log<NotificationSequence<Notification>>())
-        let owner = Holder(
-            LoggedObject("owner", log) {
-                sequences.add(center.notifications(named: .sample, owner: $0))
-            })
-        let sender = Holder(
-            LoggedObject("sender", log) {
-                sequences.add(center.notifications(named: .sample, from: $0))
-            })
-        owner.release()
-        sender.release()
-        center.post(.sample, numbers: 1...1)
-        for sequence in sequences.entries { #expect(await ends(iterate(sequence))) }
-        #expect(log.entries == ["owner deinit", "sender deinit", "end", "end"])
-        #expect(center.core.isEmpty)
     }
 }
