@@ -29,6 +29,9 @@ enum DispatchObjects {
         "serial", "concurrent", "main", "global", "workloop", "runloop", "queue",
     ]
 
+    /// The kinds of objects that link blocks.
+    static let linkingKinds = queueKinds.union(["continuation", "group"])
+
     static func isContinuation(_ chunk: HiddenAddress, _ size: Int) -> Bool {
         guard size <= 128 else { return false }
         return (2..<min(8, size / 8)).contains { index in
@@ -73,9 +76,11 @@ enum DispatchObjects {
         }
     }
 
-    /// Whether an offset in a block is among its captures.
+    /// Whether an offset in a block is among its captures, and the block has not ended. The lowest
+    /// flag is set at the end.
     static func captures(_ block: HiddenAddress, at offset: Int) -> Bool {
-        guard offset >= 32, let description = block.word(3),
+        guard offset >= 32, let flags = block.word(1), flags & 1 == 0,
+            let description = block.word(3),
             let size = Memory.load(UInt.self, at: description &+ 8)
         else { return false }
         return size <= UInt(Memory.limit) && offset < Int(size)

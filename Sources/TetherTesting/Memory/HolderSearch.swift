@@ -120,9 +120,9 @@ struct HolderSearch {
         case root(MemoryPlaces.Root, MemoryPlaces.Edge?, held: Int)
     }
 
-    /// The cheapest path from a root to a holder of the object. If nothing but a stack leads to the
-    /// holder, a path from the object itself, or from the nearest holder that is known by name, or
-    /// from the nearest object on the way.
+    /// The cheapest path from a root to a holder of the object. If nothing but a stack, or other
+    /// memory with old words, leads to the holder, a path from the object itself, or from the nearest
+    /// holder that is known by name, or from the nearest object on the way.
     private func path(from first: Step, _ cost: Int, to object: HiddenAddress) -> RootPath? {
         var steps = [first]
         var queue = CostQueue<Entry>()
@@ -133,9 +133,8 @@ struct HolderSearch {
         queue.push(.step(0), cost)
         while let (entry, cost) = queue.pop() {
             switch entry {
-            case .root(.stack, _, _) where cycle != nil || landmark != nil:
-                return cycle ?? landmark
             case .root(let root, let edge, let held):
+                if !root.isSure, let known = cycle ?? landmark { return known }
                 return path(from: root, edge, steps, held, cost)
             case .step(let number):
                 let step = steps[number]
@@ -174,15 +173,16 @@ struct HolderSearch {
         return cycle ?? landmark ?? nearest
     }
 
-    /// Whether a source seems to hold a block over another one. libdispatch links the blocks of a
-    /// queue, and keeps such links in blocks that it uses again.
+    /// Whether a block seems to hold another one, and is itself in no queue and no group. libdispatch
+    /// links the waiting blocks of both, and keeps such links in blocks that it uses again.
     private func isLeftOver(
         _ kind: MemoryPlaces.Kind, behind step: Step, _ steps: [Step]
     ) -> Bool {
-        guard case .dispatch("source") = kind, case .dispatch("continuation") = step.kind,
-            let held = step.held, case .dispatch("continuation") = steps[held].kind
+        guard case .dispatch("continuation") = step.kind, let held = step.held,
+            case .dispatch("continuation") = steps[held].kind,
+            case .dispatch(let name) = kind
         else { return false }
-        return true
+        return !DispatchObjects.linkingKinds.contains(name)
     }
 
     /// Whether a holder lives by itself: a task, or an observer of Tether.

@@ -32,6 +32,15 @@ struct MemoryPlaces {
         case living
         /// The held object itself.
         case cycle
+
+        /// Whether the root has no old words. Stacks have, and pools and caches of libraries.
+        var isSure: Bool {
+            switch self {
+            case .stack, .threadData: false
+            case .global(let symbol): !symbol.mangled.isEmpty
+            case .living, .cycle: true
+            }
+        }
     }
 
     /// A word that leads from a holder or a root to an object.

@@ -42,13 +42,8 @@ struct RootPath {
         for number in holders.indices.dropFirst(first) where !isStepProved(number) {
             return false
         }
-        switch root {
-        case .stack: return landmark.map { !holders[$0].kind.isTask } ?? false
-        case .global(let symbol): return landmark != nil || !symbol.mangled.isEmpty
-        case .threadData: return landmark != nil
-        case .living, .cycle: return true
-        case nil: return landmark != nil
-        }
+        if case .stack = root, isOfTask { return false }
+        return landmark != nil || root?.isSure == true
     }
 
     /// Whether a holder holds the next object. The words of a task are asked apart.

@@ -231,7 +231,8 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
     ]
 
     static let dispatch = [
-        Kind("block", "a closure in `dispatch`") { model, ends in
+        Kind("block", "a block that waits on the queue `held blocks`, a closure in ", "captures it")
+        { model, ends in
             let queue = DispatchQueue(label: "held blocks")
             queue.suspend()
             queue.async { model.touch() }
@@ -240,7 +241,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
         Kind("work item", "`Roots.item` holds it: ") { model, _ in
             Roots.item = DispatchWorkItem { model.touch() }
         },
-        Kind("group", "a closure in `dispatch`") {
+        Kind("group", "a block that waits for a dispatch group, a closure in ", "captures it") {
             model, ends in
             let group = DispatchGroup()
             group.enter()
@@ -377,7 +378,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
             let description = (leak?.description ?? "nothing").replacing(
                 "HolderKindTests.", with: "")
             for part in kind.parts {
-                #expect(description.contains(part), "\(kind.name)")
+                #expect(description.contains(part), "\(kind.name): \(description)")
             }
         }
         ends.run()
