@@ -65,69 +65,73 @@ int is_chunk_start(
 }
 
 // The size of a chunk in a sequence; 0 if its header is none.
-static uintptr_t size_in_sequence(uintptr_t header, uintptr_t left) {
-    uintptr_t size = header & ~size_flags;
-    return size < 32 || size & 15 || header & is_mapped || size > left ? 0 : size;
+static uintptr_t size_in_sequence(uintptr_t chunk, uintptr_t header, uintptr_t end) {
+    uintptr_t size = header & ~size_flags, left = end - chunk;
+    if (size < 32 || size & 15 || header & is_mapped) return 0;
+    if (size <= left) return size;
+    // The last chunk of a heap that has grown since its end was read.
+    int ends_page = ((chunk + size) & (page_size - 1)) == 0;
+    return ends_page && size - left < heap_size ? left : 0;
 }
 
-// Marks a sequence of chunks from header to header, and returns where the sequence ends.
-static uintptr_t mark_sequence(
-    struct tether_memory_index *index, const struct region *region, uintptr_t chunk,
-    uintptr_t end) {
-    uintptr_t copied_from = 0, copied = 0;
-    while (chunk + 16 <= end) {
-        int is_copied = chunk >= copied_from && chunk + 16 <= copied_from + copied;
-        if (!is_copied) {
-            size_t wanted = end - chunk < copy_size ? end - chunk : copy_size;
-            copied_from = chunk;
-            copied = tether_read_memory(chunk, index->buffer, wanted);
-            if (copied < 16) return chunk;
-        }
-        uintptr_t header = *(uintptr_t *)(index->buffer + (chunk + 8 - copied_from));
-        uintptr_t size = size_in_sequence(header, end - chunk);
-        if (!size) return chunk;
-        mark(index, region, chunk + 16);
-        chunk += size;
+// The part of a heap that the buffer has a copy of.
+struct window { uintptr_t start, size; };
+
+static int is_in_window(const struct window *window, uintptr_t chunk) {
+    return chunk >= window->start && chunk + 16 <= window->start + window->size;
+}
+
+static uintptr_t header_of(
+    const struct tether_memory_index *index, const struct window *window, uintptr_t chunk) {
+    if (is_in_window(window, chunk)) {
+        return *(uintptr_t *)(index->buffer + (chunk + 8 - window->start));
     }
-    return end;
+    uintptr_t header = 0;
+    return tether_read_memory(chunk + 8, &header, 8) == 8 ? header : 0;
 }
 
 // Whether a sequence begins at a place: several chunks, or all up to the end.
-static int begins_sequence(uintptr_t chunk, uintptr_t end) {
+static int begins_sequence(
+    const struct tether_memory_index *index, const struct window *window, uintptr_t chunk,
+    uintptr_t end) {
     for (int n = 0; n < 16 && chunk + 16 <= end; n++) {
-        uintptr_t header = 0;
-        if (tether_read_memory(chunk + 8, &header, 8) != 8) return 0;
-        uintptr_t size = size_in_sequence(header, end - chunk);
+        uintptr_t size = size_in_sequence(chunk, header_of(index, window, chunk), end);
         if (!size) return 0;
         chunk += size;
     }
     return 1;
 }
 
-// Marks the chunks of a heap. Where other threads change the heap meanwhile, a sequence may end
-// before the heap does. Another one is then searched.
+// Marks the chunks of a heap, from header to header. Other threads change the heap meanwhile, and a
+// copy of it is not of one moment. A chunk that was joined with the one before has no header any
+// more: the next sequence is then searched.
 static void mark_heap(
-    struct tether_memory_index *index, const struct region *region, uintptr_t from,
+    struct tether_memory_index *index, const struct region *region, uintptr_t chunk,
     uintptr_t end) {
-    const uintptr_t farthest = 1 << 20;
-    uintptr_t last = from + page_size;
-    for (uintptr_t place = from; place < last && place + 32 <= end && !is_over(index);) {
-        if (!begins_sequence(place, end)) {
-            place += 16;
-            continue;
+    struct window window = {0, 0};
+    int is_in_sequence = 0;
+    while (chunk + 32 <= end) {
+        if (!is_in_window(&window, chunk)) {
+            if (is_over(index)) return;
+            size_t wanted = end - chunk < copy_size ? end - chunk : copy_size;
+            window.start = chunk;
+            window.size = tether_read_memory(chunk, index->buffer, wanted);
+            if (window.size < 16) return;
         }
-        place = mark_sequence(index, region, place, end);
-        last = place + farthest;
+        uintptr_t size = size_in_sequence(chunk, header_of(index, &window, chunk), end);
+        if (!is_in_sequence && size && !begins_sequence(index, &window, chunk, end)) size = 0;
+        is_in_sequence = size > 0;
+        if (size) mark(index, region, chunk + 16);
+        chunk += size ? size : 16;
     }
 }
 
 // Whether the first words of 64 MB are those of a heap of an arena.
-static int is_heap(const uintptr_t *head, uintptr_t address, uintptr_t end) {
+static int is_heap(const uintptr_t *head, uintptr_t address) {
     uintptr_t arena = head[0], before = head[1], size = head[2], mapped = head[3];
     if (address & (heap_size - 1) || !arena || before & (heap_size - 1)) return 0;
     if (size < page_size || size & (page_size - 1) || size > mapped || mapped > heap_size) return 0;
-    if (!before && (arena & ~(heap_size - 1)) != address) return 0;
-    return size <= end - address;
+    return before || (arena & ~(heap_size - 1)) == address;
 }
 
 int mark_chunks(struct tether_memory_index *index, struct region *region) {
@@ -142,8 +146,10 @@ int mark_chunks(struct tether_memory_index *index, struct region *region) {
             place += page_size;
             continue;
         }
-        if (is_heap(head, place, region->end)) {
-            uintptr_t end = place + head[2];
+        if (is_heap(head, place)) {
+            // The heap may have grown since the regions were read.
+            uintptr_t left = region->end - place;
+            uintptr_t end = place + (head[2] < left ? head[2] : left);
             // The first heap has the arena behind its head.
             uintptr_t behind = head[1] ? place + 32 : head[0] + 1024;
             mark_heap(index, region, behind, end);

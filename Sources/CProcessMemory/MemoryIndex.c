@@ -15,14 +15,14 @@
 // 1. The writable mappings are read from /proc/self/maps: the regions. Words are numbered through
 //    all regions.
 // 2. The chunks of each region are marked in a bitmap (GlibcHeap.c).
-// 3. A pass over all words counts, for each page of the heap, the words that lead to chunks of the
-//    page. A second pass writes the numbers of these words, page by page.
-// 4. A look-up reads the numbers of the page alone, and each word again: other threads may have
-//    changed it.
+// 3. A pass over all words makes a list for each page of the heap: the words that lead to chunks of
+//    the page.
+// 4. A look-up reads the list of one page, and each word again: other threads may have changed it.
 //
-// The cost: two reads of the memory, a bit for each 16 bytes of heap, 40 bytes for each page of it,
-// and 5 bytes for each word that leads to a chunk. All of it is in one shared mapping, and shared mappings are no regions. So
-// an index finds neither itself, nor the copies that it reads, nor another index.
+// The cost: two reads of the heap, and one of other memory; a bit for each 16 bytes of heap, 4 bytes
+// for each page of it, and 8 bytes for each word that leads to a chunk. All of it is in one shared
+// mapping, and shared mappings are no regions. So an index finds neither itself, nor the copies that
+// it reads, nor another index.
 
 enum { granule_count = 1 << 14 };
 
@@ -129,8 +129,6 @@ static const struct granule *find_granule(struct tether_memory_index *index, uin
 
 // MARK: Words
 
-enum pass { counting, writing };
-
 // The page of the heap to which a word leads, or -1.
 static inline int64_t page_of(struct tether_memory_index *index, uintptr_t address) {
     const struct granule *granule = &index->granules[(address >> 16) & (granule_count - 1)];
@@ -142,28 +140,26 @@ static inline int64_t page_of(struct tether_memory_index *index, uintptr_t addre
     return (int64_t)(region->first_page + (address - region->start) / page_size);
 }
 
-static void pass_words(
-    struct tether_memory_index *index, enum pass pass, const uintptr_t *words, size_t count,
-    uint64_t first_word, uintptr_t lowest, uintptr_t span) {
+// Adds the words that lead to chunks; false without memory.
+static int add_words(
+    struct tether_memory_index *index, const uintptr_t *words, size_t count, uint64_t first_word,
+    uintptr_t lowest, uintptr_t span) {
     for (size_t i = 0; i < count; i++) {
         uintptr_t address = words[i] & reference_bits;
         if (address - lowest >= span) continue;
         int64_t page = page_of(index, address);
         if (page < 0) continue;
-        if (pass == counting) {
-            index->page_ends[page]++;
-            continue;
-        }
-        // The range is full if other threads have written many such words since the first pass.
-        uint32_t slot = index->page_ends[page];
-        if (slot >= index->page_starts[page + 1]) continue;
-        index->page_ends[page]++;
-        index->places[slot] = (uint32_t)(first_word + i);
+        if (index->entry_count == index->entry_limit) return 0;
+        uint32_t number = index->entry_count++;
+        index->entries[number] = (struct entry){
+            .place = (uint32_t)(first_word + i), .next = index->page_lists[page]};
+        index->page_lists[page] = number;
     }
+    return 1;
 }
 
-// One pass over all words; false if the time is over.
-static int pass_regions(struct tether_memory_index *index, enum pass pass) {
+// Reads all words; false if the time is over, or without memory.
+static int read_words(struct tether_memory_index *index) {
     uintptr_t lowest = UINTPTR_MAX, highest = 0;
     for (size_t i = 0; i < index->region_count; i++) {
         const struct region *region = &index->regions[i];
@@ -171,8 +167,8 @@ static int pass_regions(struct tether_memory_index *index, enum pass pass) {
         if (region->start < lowest) lowest = region->start;
         if (region->end > highest) highest = region->end;
     }
-    struct thread_search threads = {0};
-    if (pass == counting) prepare_threads(&threads);
+    struct thread_search threads;
+    prepare_threads(&threads);
     uintptr_t *words = (uintptr_t *)index->buffer;
     for (size_t i = 0; i < index->region_count; i++) {
         const struct region *region = &index->regions[i];
@@ -181,10 +177,10 @@ static int pass_regions(struct tether_memory_index *index, enum pass pass) {
             size_t wanted = region->end - at < copy_size ? region->end - at : copy_size;
             size_t copied = tether_read_memory(at, words, wanted);
             uint64_t first_word = region->first_word + (at - region->start) / 8;
-            pass_words(index, pass, words, copied / 8, first_word, lowest, highest - lowest);
-            if (pass == counting && has_chunks(region)) {
-                find_threads(index, &threads, at, words, copied / 8);
+            if (!add_words(index, words, copied / 8, first_word, lowest, highest - lowest)) {
+                return 0;
             }
+            if (has_chunks(region)) find_threads(index, &threads, at, words, copied / 8);
             // A page that cannot be read is left out.
             int is_whole = copied == wanted;
             at += is_whole ? wanted : (copied & ~(size_t)(page_size - 1)) + page_size;
@@ -196,9 +192,8 @@ static int pass_regions(struct tether_memory_index *index, enum pass pass) {
 // MARK: Making
 
 // Numbers the words, and takes the memory for the chunks and pages; false without memory.
-static int number_words(struct tether_memory_index *index, uint64_t *pages) {
-    uint64_t words = 0, units = 0;
-    *pages = 0;
+static int number_words(struct tether_memory_index *index) {
+    uint64_t words = 0, units = 0, pages = 0;
     for (size_t i = 0; i < index->region_count; i++) {
         struct region *region = &index->regions[i];
         uint64_t size = region->end - region->start;
@@ -206,16 +201,15 @@ static int number_words(struct tether_memory_index *index, uint64_t *pages) {
         words += size / 8;
         if (!has_chunks(region)) continue;
         region->first_unit = units;
-        region->first_page = *pages;
+        region->first_page = pages;
         units += size / 16;
-        *pages += size / page_size;
+        pages += size / page_size;
     }
     // Places are 32 bits. A sanitizer reserves far more.
     if (words > UINT32_MAX) return 0;
     index->chunk_starts = take(index, units / 8 + 64);
-    index->page_starts = take(index, (*pages + 1) * sizeof(uint32_t));
-    index->page_ends = take(index, (*pages + 1) * sizeof(uint32_t));
-    return index->chunk_starts && index->page_starts && index->page_ends;
+    index->page_lists = take(index, pages * sizeof(uint32_t) + 1);
+    return index->chunk_starts && index->page_lists;
 }
 
 static int fill(struct tether_memory_index *index) {
@@ -224,25 +218,17 @@ static int fill(struct tether_memory_index *index) {
     index->buffer = take(index, copy_size);
     if (!index->regions || !index->granules || !index->buffer || !prepare_heap(index)) return 0;
     read_regions(index);
-    uint64_t pages = 0;
-    if (!number_words(index, &pages)) return 0;
+    if (!number_words(index)) return 0;
     for (size_t i = 0; i < index->region_count; i++) {
         if (has_chunks(&index->regions[i]) && !mark_chunks(index, &index->regions[i])) return 0;
     }
-    if (!pass_regions(index, counting)) return 0;
-    // The counts become ranges, with room for words that other threads write meanwhile. Each end
-    // grows in the second pass.
-    uint64_t sum = 0;
-    for (uint64_t page = 0; page < pages; page++) {
-        uint32_t count = index->page_ends[page];
-        index->page_starts[page] = (uint32_t)sum;
-        index->page_ends[page] = (uint32_t)sum;
-        sum += count + count / 4 + 8;
-    }
-    if (sum > UINT32_MAX) return 0;
-    index->page_starts[pages] = (uint32_t)sum;
-    index->places = take(index, sum * sizeof(uint32_t));
-    return index->places && pass_regions(index, writing);
+    // The rest of the mapping. Memory that is not written costs nothing.
+    uint64_t left = (index->reserved - index->used - page_size) / sizeof(struct entry);
+    index->entry_limit = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+    index->entries = take(index, index->entry_limit * sizeof(struct entry));
+    // Entry 0 ends each list.
+    index->entry_count = 1;
+    return index->entries && read_words(index);
 }
 
 struct tether_memory_index *tether_memory_index_make(uint64_t nanoseconds) {
@@ -280,19 +266,20 @@ size_t tether_memory_index_find(
     if (!target || !has_chunks(target)) return 0;
     uint64_t page = target->first_page + (~address - target->start) / page_size;
     size_t count = 0;
-    for (uint32_t i = index->page_starts[page]; i < index->page_ends[page]; i++) {
+    for (uint32_t i = index->page_lists[page]; i; i = index->entries[i].next) {
+        uint32_t number = index->entries[i].place;
         // The last region whose first word is not behind the place.
         size_t low = 0, high = index->region_count;
         while (high - low > 1) {
             size_t middle = (low + high) / 2;
-            if (index->regions[middle].first_word <= index->places[i]) {
+            if (index->regions[middle].first_word <= number) {
                 low = middle;
             } else {
                 high = middle;
             }
         }
         const struct region *region = &index->regions[low];
-        uintptr_t place = region->start + (index->places[i] - region->first_word) * 8;
+        uintptr_t place = region->start + (number - region->first_word) * 8;
         uintptr_t word = 0;
         if (tether_read_memory(place, &word, sizeof word) != sizeof word) continue;
         if ((word & reference_bits) != ~address) continue;

@@ -22,6 +22,14 @@ struct region {
     uint64_t first_unit, first_page;
 };
 
+// A part of a list of words.
+struct entry {
+    // The number of the word.
+    uint32_t place;
+    // The number of the next entry; 0 in the last one.
+    uint32_t next;
+};
+
 // The region of all addresses with the same upper bits: a cache of `find_region`.
 struct granule;
 
@@ -42,10 +50,10 @@ struct tether_memory_index {
     // The second word of a freed chunk in a thread's cache; 0 if there are no such caches.
     uintptr_t cache_key;
 
-    // For each page of the heap the range of `places` whose words lead to chunks of the page.
-    uint32_t *page_starts, *page_ends;
-    // Numbers of words.
-    uint32_t *places;
+    // For each page of the heap a list of the words that lead to chunks of the page.
+    uint32_t *page_lists;
+    struct entry *entries;
+    uint32_t entry_count, entry_limit;
 
     struct tether_thread threads[max_threads];
     size_t thread_count;

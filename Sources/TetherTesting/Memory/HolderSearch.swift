@@ -21,18 +21,10 @@ struct HolderSearch {
     /// `nil` where memory cannot be searched, and after the limit.
     init?(limit: Duration) {
         deadline = .after(limit)
-        // A thread that changes the heap may end the walk through it too early.
-        for _ in 0..<HolderSearch.attempts {
-            if let index = MemoryIndex(limit: limit) {
-                places = MemoryPlaces(index)
-                return
-            }
-            if DispatchTime.now() >= deadline { break }
-        }
-        return nil
+        guard let index = MemoryIndex(limit: limit) else { return nil }
+        places = MemoryPlaces(index)
     }
 
-    private static let attempts = 5
     private static let visitLimit = 20_000
     private static let directLimit = 64
     private static let holderLimit = 16
