@@ -115,10 +115,12 @@ extension Audit {
     private static func merged(_ contents: [Content]) -> Content {
         let first = contents[0]
         let others = Set(contents.map(\.subject)).count - 1
-        let subject =
-            others > 0
-            ? [first.subject.joined(separator: " ") + " and \(counted(others, "other"))"]
-            : first.subject
+        var subject = first.subject
+        if others > 0 {
+            // Short, so that the label is not cut where one part ends and the next begins.
+            let parts = subject.map { printable($0, limit: 20) }
+            subject = [parts.joined(separator: " ") + " and \(counted(others, "other"))"]
+        }
         let tints: [Diagram.Tint] = [.red, .yellow, .grey]
         let tint = tints.first { tint in contents.contains { $0.tint == tint } }
         return Content(

@@ -40,14 +40,14 @@ package struct Diagram: Sendable {
     }
 
     struct Box: Sendable {
-        /// A name of at most 40 characters, and lines in a smaller type, of at most 44 each.
+        /// A name of at most 40 characters, and lines in a smaller type, of at most 48 each.
         let lines: [String]
         let shape: Shape
         let tint: Tint
         let column: Int
 
         init(_ lines: [String], _ shape: Shape = .box, _ tint: Tint = .white, column: Int) {
-            self.lines = lines.enumerated().map { printable($1, limit: $0 == 0 ? 40 : 44) }
+            self.lines = lines.enumerated().map { printable($1, limit: $0 == 0 ? 40 : 48) }
             self.shape = shape
             self.tint = tint
             self.column = column
@@ -112,7 +112,7 @@ package struct Diagram: Sendable {
 
     /// Puts the boxes from `first` on into a frame.
     mutating func frame(from first: Int, _ title: String) {
-        let title = printable(title, limit: 28)
+        let title = printable(title, limit: 32)
         frames.append(Frame(title: title, boxes: first..<boxes.count))
     }
 }

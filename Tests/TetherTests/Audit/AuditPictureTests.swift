@@ -114,6 +114,25 @@ import Testing
         withExtendedLifetime(owners) {}
     }
 
+    @Test func `L1 a box of several names cuts each name, and not the words between`() {
+        let sender = Sidebar()
+        let tokens = (0..<70).map { number in
+            let name = Notification.Name("com.example.application.didFinish.\(number)")
+            return center.observe(
+                name, from: sender, on: .main, fileID: "App/Window.swift", line: 7
+            ) { _ in }
+        }
+        #expect(
+            lines(.box, in: center.audit().diagram) == [
+                [
+                    "App/Window.swift:7 × 70",
+                    "com.exampl…dFinish.0 from Sidebar and 69 others",
+                    "on main",
+                ]
+            ])
+        withExtendedLifetime((sender, tokens)) {}
+    }
+
     @Test func `L1 a page shows what an audit has, and no name ends its script`() throws {
         let names = ["</script><script>alert(1)</script>", "<!--", "]]>&\"'\u{2028}", "AUDIT"]
         let tokens = names.map { center.observe(.init($0), on: .main) { _ in } }
