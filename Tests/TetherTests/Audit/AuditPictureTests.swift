@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import Testing
+import Tether
 
-@testable import Tether
 @testable import TetherTesting
 
 /// The audit as a graph, for Graphviz, for Mermaid and as a picture.

@@ -2,8 +2,7 @@ import COwnerLifetime
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// The columns of an audit: observers, owners, call sites and targets.
 @Suite(.ownThread) struct AuditTests {

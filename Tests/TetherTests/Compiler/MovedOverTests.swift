@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Files written for Foundation's center and queue.
 @Suite struct MovedOverTests {
@@ -30,7 +29,7 @@ import Testing
             #expect(log.text.dropFirst(6) == ["closed, saved true", "heard documentDidClose"])
         }
         document.open()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     #if os(Linux)

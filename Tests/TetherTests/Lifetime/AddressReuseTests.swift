@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
-
-@testable import Tether
+import Tether
 
 /// New objects at the addresses of dead owners and senders, also over Foundation's center.
 @Suite struct AddressReuseTests {
@@ -27,7 +26,7 @@ import Testing
             #expect(tokens.last!.isActive)
             object.release()
         }
-        #expect(center.core.isEmpty && !tokens.contains { $0.isActive })
+        #expect(center.isEmpty && !tokens.contains { $0.isActive })
     }
 
     @Test(arguments: CenterKind.allCases)

@@ -43,7 +43,7 @@ import Testing
                 log.entries.sorted() == [
                     "capture 0 deinit", "capture 1 deinit", "capture 2 deinit",
                 ])
-            #expect(center.core.isEmpty && !token.isActive && calls.entries.isEmpty)
+            #expect(center.isEmpty && !token.isActive && calls.entries.isEmpty)
         }
     }
 

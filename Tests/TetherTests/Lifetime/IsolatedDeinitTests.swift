@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Owners and senders whose `deinit` is sent to an actor when the last reference is released.
 @Suite(.ownThread, .serialized) struct IsolatedDeinitTests {
@@ -18,13 +17,13 @@ import Testing
         if endsFollowDeinit {
             #expect(token.isActive)
         } else {
-            #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
+            #expect(!token.isActive && center.isEmpty && !probe.hasRecord)
         }
         center.post(name: .sample, object: nil)
         #expect(log.entries == [])
         HeldActor.run(until: !log.entries.isEmpty)
         #expect(log.entries == ["isolated deinit"])
-        #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
+        #expect(!token.isActive && center.isEmpty && !probe.hasRecord)
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
@@ -43,12 +42,12 @@ import Testing
         sender.release()
         if !endsFollowDeinit {
             #expect(log.entries == ["capture deinit"])
-            #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
+            #expect(!token.isActive && center.isEmpty && !probe.hasRecord)
         }
         HeldActor.run(until: log.entries.contains("isolated deinit"))
         // The last posts of the `deinit` may find no observer.
         if !endsFollowDeinit { #expect(log.entries == ["capture deinit", "isolated deinit"]) }
-        #expect(!token.isActive && center.core.isEmpty && !probe.hasRecord)
+        #expect(!token.isActive && center.isEmpty && !probe.hasRecord)
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
@@ -60,7 +59,7 @@ import Testing
                 IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
             let token = center.observe(.sample, from: sender.object!) { _ in log.add("handler") }
             sender.release()
-            log.add("active \(token.isActive), empty \(center.core.isEmpty)")
+            log.add("active \(token.isActive), empty \(center.isEmpty)")
         }
         HeldActor.run(until: log.entries.count == 3)
         #expect(log.entries == ["isolated deinit", "handler", "active false, empty true"])

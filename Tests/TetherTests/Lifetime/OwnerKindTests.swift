@@ -1,9 +1,8 @@
 import Foundation
 import Synchronization
 import Testing
+import Tether
 import TetherTesting
-
-@testable import Tether
 
 @Suite struct OwnerKindTests {
     @Test func `O1 any class instance is an owner`() {
@@ -37,7 +36,7 @@ import TetherTesting
             center.observe(.sample, owner: owner.object!) { _, _ in capture.touch() }
         }
         owner.release()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         #expect(log.entries == ["capture deinit", "derived deinit", "base deinit"])
     }
 
@@ -48,7 +47,7 @@ import TetherTesting
         #expect(throws: Throwing.Failure.self) { _ = try ThrowingLate(center, log) }
         center.post(name: .sample, object: nil)
         #expect(log.entries == ["handler", "handler"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `O1 O2 weak and unowned references of the user's are left as they are`() {
@@ -65,7 +64,7 @@ import TetherTesting
         #expect(earlier == nil && later == nil)
         center.post(name: .sample, object: nil)
         #expect(log.entries == ["handler", "owner deinit"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `O1 P1 a main-actor class is an owner`() async {
@@ -116,5 +115,5 @@ private func expectOwner<Owner: AnyObject>(
     #expect(leaks.leaks(in: center).isEmpty, sourceLocation: sourceLocation)
     center.post(name: .sample, object: nil)
     #expect(calls.load(ordering: .relaxed) == 2, sourceLocation: sourceLocation)
-    #expect(center.core.isEmpty && !probe.hasRecord, sourceLocation: sourceLocation)
+    #expect(center.isEmpty && !probe.hasRecord, sourceLocation: sourceLocation)
 }

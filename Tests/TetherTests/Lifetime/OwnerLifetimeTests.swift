@@ -36,6 +36,6 @@ import Testing
         #expect(center.core.count == 1)
         owner.release()
         #expect(log.entries.last == "watched deinit" && log.entries.count == 1001)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 }

@@ -2,8 +2,7 @@ import CAllocations
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @Suite struct AsyncMessageTests {
     private let center = ObserverCenter()
@@ -167,7 +166,7 @@ import Testing
         post(payloads)
         #expect(center.audit().map(\.pending) == [100])
         token.cancel()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         gate.open()
         #expect(await token.cancelAndWait() == .finished)
         #expect(log.entries == ["called 0"])
@@ -235,6 +234,6 @@ import Testing
         #expect(log.entries == [])
         gate.open()
         #expect(await logged(2) == ["called 1 for owner", "owner deinit"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 }

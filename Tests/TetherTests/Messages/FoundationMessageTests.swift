@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Defects of Foundation's center on Linux with typed messages. For each defect, another test shows
 /// the right result of Tether's center.
@@ -61,7 +60,7 @@ import Testing
         task.cancel()
         #expect(await inTime { await task.value })
         #expect(log.entries == ["end"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @MainActor @Suite struct MainActorMessageTests {
     private let center = ObserverCenter()
@@ -96,7 +95,7 @@ import Testing
         #expect(token.isActive)
         await mainQueueTurns()
         #expect(log.entries == ["message 1"])
-        #expect(!token.isActive && center.core.isEmpty)
+        #expect(!token.isActive && center.isEmpty)
     }
 
     /// Suspends until the main queue has run its present work, and the work added meanwhile.
@@ -152,6 +151,6 @@ import Testing
         #expect(center.audit().map(\.pending) == [numbers.count])
         await mainQueueTurns()
         #expect(log.entries == numbers.compactMap(\.self).prefix(1).map(String.init))
-        #expect(!token.isActive && center.core.isEmpty)
+        #expect(!token.isActive && center.isEmpty)
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Messages and plain notifications of one name, next to each other.
 @MainActor @Suite struct MessageInteroperationTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @Suite struct MessageSequenceTests {
     private let center = ObserverCenter()
@@ -69,7 +68,7 @@ import Testing
         let sequence = center.messages(of: subject.object!, for: .didSave)
         for number in 1...3 { center.post(AlbumDidSave(number: number), subject: subject.object!) }
         subject.release()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         #expect(await numbers(of: sequence, \.number) == [1, 2, 3])
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Posts off the main actor under the name of a main-actor message. The main queue makes the
 /// message.

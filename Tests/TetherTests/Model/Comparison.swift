@@ -1,4 +1,4 @@
-@testable import Tether
+import Tether
 
 /// Performs operations on the model and on the library, and compares the results.
 final class Comparison {

@@ -115,7 +115,7 @@ final class LibraryLoop: LibraryTarget {
 }
 
 /// A foreign center: a list of closures, which are called in order.
-final class LibraryForeignCenter: NotifyingCenter {
+final class LibraryForeignCenter: PostingCenter {
     private struct Entry: Sendable {
         let id: Int
         let name: Notification.Name?
@@ -169,7 +169,8 @@ final class LibraryForeignCenter: NotifyingCenter {
         return Registration(list: list, id: id)
     }
 
-    func post(_ notification: Notification) {
+    func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]?) {
+        let notification = Notification(name: name, object: object, userInfo: userInfo)
         let sender = (notification.object as? any LibraryObject).map { ObjectIdentifier($0) }
         let entries = list.state.withLock(\.entries).filter { entry in
             (entry.name == nil || entry.name == notification.name)

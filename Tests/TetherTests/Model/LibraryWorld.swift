@@ -21,7 +21,7 @@ final class LibraryWorld: World {
     private let player: Player
     /// Never run while their posting queues are in use, which are flushed by hand.
     private var suspended: [DispatchQueue] = []
-    private var centers: [any NotifyingCenter] = []
+    private var centers: [any PostingCenter] = []
     private var queues: [PostingQueue] = []
     private let schedulers: [any LibraryTarget] = [
         LibraryScheduler(), LibraryBatchingScheduler(), LibraryConcurrentScheduler(),
@@ -34,7 +34,7 @@ final class LibraryWorld: World {
     private var dying: [any LibraryObject] = []
     private var descriptions: [Int: String] = [:]
 
-    init(player: Player, foreign: any NotifyingCenter = LibraryForeignCenter()) {
+    init(player: Player, foreign: any PostingCenter = LibraryForeignCenter()) {
         self.player = player
         sequences = (0..<Places.sequences).map { _ in LibraryPlace(player: player) }
         for place in 0..<Places.centers {
@@ -229,14 +229,10 @@ final class LibraryWorld: World {
     ) {
         let object = self.sender(sender, number)
         withExtendedLifetime(object) {
-            if let foreign = centers[place] as? LibraryForeignCenter {
-                foreign.post(Notification(name: name, object: object, userInfo: userInfo))
-            } else if let foundations = centers[place] as? NotificationCenter {
-                foundations.post(name: name, object: object, userInfo: userInfo)
-            } else if number.isMultiple(of: 3) {
-                own(place).post(Notification(name: name, object: object, userInfo: userInfo))
+            if number.isMultiple(of: 3), let own = centers[place] as? ObserverCenter {
+                own.post(Notification(name: name, object: object, userInfo: userInfo))
             } else {
-                own(place).post(name: name, object: object, userInfo: userInfo)
+                centers[place].post(name: name, object: object, userInfo: userInfo)
             }
         }
     }
@@ -376,7 +372,7 @@ final class LibraryWorld: World {
 
     /// Whether a center keeps nothing (M9).
     func isEmpty(_ center: Int) -> Bool {
-        (centers[center] as? ObserverCenter)?.core.isEmpty
+        (centers[center] as? ObserverCenter)?.isEmpty
             ?? ForeignCenters.shared.knownCore(of: centers[center])?.isEmpty ?? true
     }
 }

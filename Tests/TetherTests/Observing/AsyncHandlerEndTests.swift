@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// The effect of an observer's end on a call of its async handler.
 @Suite(.ownThread) struct AsyncHandlerEndTests {

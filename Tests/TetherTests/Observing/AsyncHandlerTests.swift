@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @globalActor actor Kitchen { static let shared = Kitchen() }
 

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// A `once` observer with an async handler, until its call has returned.
 @Suite struct AsyncOnceTests {

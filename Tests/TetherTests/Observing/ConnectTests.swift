@@ -44,7 +44,7 @@ import Testing
         #expect(token.isActive)
         OwnerObservers(of: owner).cancel()
         #expect(!token.isActive)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test(arguments: [false, true])
@@ -61,7 +61,7 @@ import Testing
         post(2)
         #expect(log.entries == ["changed 1", "screen deinit"])
         #expect(!token.isActive)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `R1 R7 M7 a method's observer can be cancelled, run once, and have a key`() {
@@ -96,7 +96,7 @@ import Testing
             if !receiverEndsFirst { #expect(!token.isActive) }
             center.post(.sample, number: 2)
             #expect(!token.isActive)
-            #expect(center.core.isEmpty)
+            #expect(center.isEmpty)
             (receiverEndsFirst ? owner : screen).release()
             #expect(log.entries.count == 2)
         }
@@ -181,7 +181,7 @@ import Testing
             withExtendedLifetime(ending) {}
         }
         #expect(log.entries == (0..<4).flatMap { ["\($0) deinit", "false 0"] })
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `O9 a method that drops its receiver and owner releases both after its return`() {
@@ -207,7 +207,7 @@ import Testing
         #expect(log.entries.first == "returns")
         #expect(log.entries.dropFirst().sorted() == ["owner deinit", "receiver deinit"])
         post(2)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 }
 

@@ -79,7 +79,7 @@ import Testing
         set.removeAllObjects()
         #expect(center.core.count == 3)
         tokens.forEach(center.removeObserver)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         tokens = []
     }
 

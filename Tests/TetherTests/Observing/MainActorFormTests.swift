@@ -1,9 +1,8 @@
 import Dispatch
 import Foundation
 import Testing
+import Tether
 import XCTest
-
-@testable import Tether
 
 /// Every form of a main-actor handler, posted to on the main actor, with the main queue to itself.
 final class MainActorFormTests: XCTestCase {

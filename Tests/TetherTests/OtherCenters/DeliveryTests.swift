@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Delivery targets, on Tether's own center and over Foundation's.
 @Suite(.ownThread) struct DeliveryTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Owners, on Tether's own center and over Foundation's.
 @Suite(.ownThread) struct OwnerTests {

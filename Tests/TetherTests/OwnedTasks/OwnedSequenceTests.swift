@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Loops over sequences that end with their owners.
 @Suite struct OwnedSequenceTests {

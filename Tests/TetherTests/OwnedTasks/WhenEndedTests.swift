@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Closures that are called at the ends of objects.
 @Suite(.ownThread) struct WhenEndedTests {

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Keys of tasks and loops: an owner has one at a time with a key.
 @Suite(.ownThread) struct WorkKeyTests {

@@ -1,9 +1,8 @@
 import CoreFoundation
 import Foundation
 import Testing
+import Tether
 import XCTest
-
-@testable import Tether
 
 /// The queue posts in callbacks of a run loop, and while such a callback runs the loop.
 final class PostingQueueLoopTests: XCTestCase {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 extension LateRaces {
     @Suite struct AsyncHandlerRaceTests {

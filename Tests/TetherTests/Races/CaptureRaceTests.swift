@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 extension Races {
     /// A call uses an observer while another thread cancels the observer.
@@ -82,7 +81,7 @@ extension Races {
                 { fixture in fixture.make(call) },
                 check: { fixture in
                     try require(fixture.isReleased.isRaised, "They were kept past both.")
-                    try require(fixture.center.core.isEmpty, "The center keeps it.")
+                    try require(fixture.center.isEmpty, "The center keeps it.")
                 })
         }
     }

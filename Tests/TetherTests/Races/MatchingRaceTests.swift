@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 extension Races {
     @Suite struct MatchingRaceTests {
@@ -80,7 +79,7 @@ extension Races {
                     try require(
                         fixture.stray.count == 0, "A post reached an observer of another name.")
                     for token in fixture.steady { token.cancel() }
-                    try require(fixture.center.core.isEmpty, "The center keeps something.")
+                    try require(fixture.center.isEmpty, "The center keeps something.")
                 })
         }
 
@@ -112,7 +111,7 @@ extension Races {
 
             func cancelAll() throws {
                 for token in tokens.entries { token.cancel() }
-                try require(center.core.isEmpty, "The center keeps something.")
+                try require(center.isEmpty, "The center keeps something.")
             }
         }
 

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 extension LateRaces {
     @Suite struct MessageRaceTests {
@@ -30,7 +29,7 @@ extension LateRaces {
                         own == Array(posted.prefix(own.count)),
                         "The posts of thread \(thread) arrived as \(own).")
                 }
-                try require(center.object?.core.isEmpty ?? true, "Something was left behind.")
+                try require(center.object?.isEmpty ?? true, "Something was left behind.")
             }
         }
 

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @Suite(.ownThread) struct OwnerRaceTests {
     @Test func `O1 O3 owners of fresh classes that several threads attach at once end as ever`() {
@@ -22,7 +21,7 @@ import Testing
         let classes = types.count * types.count * types.count
         #expect(wrong.count == 0)
         #expect(ended.count == 3 * classes)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 }
 

@@ -1,8 +1,7 @@
 import CoreFoundation
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 extension LateRaces {
     /// Several threads post, and each puts other work on the target after its post.

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 extension Races {
     @Suite struct StoppingRaceTests {
@@ -35,7 +34,7 @@ extension Races {
                     try require(results.count == 2, "A handler did not run.")
                     try require(results.contains(.finished), "Both gave up.")
                     pair.tokens.set([])
-                    try require(pair.center.core.isEmpty, "The center keeps something.")
+                    try require(pair.center.isEmpty, "The center keeps something.")
                 })
         }
     }

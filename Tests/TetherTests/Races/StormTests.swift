@@ -2,8 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 import Testing
-
-@testable import Tether
+import Tether
 
 extension Races {
     /// Every operation at once: see `Storm`. `TETHER_STORM=100` in the environment makes storms a

@@ -1,8 +1,7 @@
 import CAllocations
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @Suite struct NotificationSequenceTests {
     private let center = ObserverCenter()
@@ -140,7 +139,7 @@ import Testing
             let seen = [await iterators[0].next()?.number, await iterators[1].next()?.number]
             #expect(seen == [3, 1])
             iterators = []
-            #expect(center.core.isEmpty && OwnerObservers(of: owner).isEmpty)
+            #expect(center.isEmpty && OwnerObservers(of: owner).isEmpty)
         }
         withExtendedLifetime((sequences, sender)) {}
     }
@@ -198,7 +197,7 @@ import Testing
         let sender = Holder(LoggedObject("sender", log) { center.post(name: .sample, object: $0) })
         let sequence = center.notifications(named: .sample, from: sender.object!)
         sender.release()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         var iterator = sequence.makeAsyncIterator()
         let note = await iterator.next()
         #expect(note != nil && note?.object == nil)

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// The ends of async sequences, which leave nothing behind.
 @Suite struct SequenceEndTests {
@@ -64,7 +63,7 @@ import Testing
         #expect(await ends(task))
         #expect(log.entries == ["1", "end"])
         // Although the sequence is still there.
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         withExtendedLifetime(sequence) {}
     }
 
@@ -112,7 +111,7 @@ import Testing
             #expect(await iterator.next()?.number == 1)
         }
         #expect(log.entries == ["payload dropped"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         withExtendedLifetime(sequence) {}
     }
 
@@ -134,7 +133,7 @@ import Testing
         sender.release()
         #expect(await ends(iterate(sequences[0])))
         #expect(await ends(iterate(sequences[1])))
-        #expect(center.object!.core.isEmpty)
+        #expect(center.object!.isEmpty)
         center.release()
         #expect(await ends(iterate(sequences[2])))
         #expect(await ends(iterate(sequences[3])))
@@ -145,7 +144,7 @@ import Testing
     {
         let center = center
         await iterateOnce(center.notifications(named: .sample))
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     private func iterateOnce(_ sequence: consuming NotificationSequence<Notification>) async {

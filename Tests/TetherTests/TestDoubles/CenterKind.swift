@@ -14,7 +14,10 @@ extension PostingCenter {
     }
 }
 
-extension ObserverCenter: PostingCenter {}
+extension ObserverCenter: PostingCenter {
+    /// Whether the center keeps no name, sender, key, registration or garbage (M9).
+    var isEmpty: Bool { core.isEmpty }
+}
 extension NotificationCenter: PostingCenter {}
 
 /// The centers for a test with a center as its argument.

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Tests of messages that are made on the main queue.
 protocol MessageFlowSuite: Sendable, SendableMetatype {

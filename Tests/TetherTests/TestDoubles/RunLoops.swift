@@ -1,7 +1,6 @@
 import CoreFoundation
 import Foundation
-
-@testable import Tether
+import Tether
 
 extension RunLoop {
     /// Runs the calling thread's run loop until a condition holds; the program stops after half of

@@ -1,8 +1,7 @@
 import Foundation
 import Testing
+import Tether
 import XCTest
-
-@testable import Tether
 
 /// Tests with a center, on the main thread.
 class ThreadDeliveryTestCase: XCTestCase {

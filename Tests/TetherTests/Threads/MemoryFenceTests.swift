@@ -4,7 +4,7 @@ import COwnerLifetime
 import Foundation
 import Testing
 
-@testable import Tether
+import Tether
 
 /// The fence for all threads, which orders the stores of posting threads on x86; see
 /// `ThreadRecord`.

@@ -2,8 +2,7 @@ import CAllocations
 import Foundation
 import Synchronization
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Posts at the end of their thread.
 @Suite(.ownThread) struct ThreadEndTests {

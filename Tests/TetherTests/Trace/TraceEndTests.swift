@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Tether
+import Tether
 
 /// The traced ends, with their causes. Each test has a process of its own.
 @Suite(.ownThread, .serialized) struct TraceEndTests {

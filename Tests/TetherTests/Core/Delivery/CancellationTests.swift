@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @Suite(.ownThread) struct CancellationTests {
     /// Logs the numbers of posts. The handler of post 1 opens the first gate, and waits for the

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Muting by an observer's token.
 @Suite(.ownThread) struct MutingTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Muting all observers of an owner.
 @Suite(.ownThread) struct OwnerMutingTests {

@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Each delivery has its place: among other work, among the posts of other threads, and among the
 /// deliveries of other observers.

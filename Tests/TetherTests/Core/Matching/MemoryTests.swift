@@ -16,7 +16,7 @@ import Testing
             center.post(
                 name: Notification.Name("name \(number)"), object: number % 2 == 0 ? sender : nil)
         }
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test(arguments: 1...2) func `M9 a post that lasts keeps few of many strings of one name`(
@@ -39,7 +39,7 @@ import Testing
         #expect(calls.entries.count == 5000 * posts)
         #expect(kept.value < 200)
         for token in tokens { token.cancel() }
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test(arguments: [10, 1000, 1600]) func `M9 the table of keys shrinks with its observers`(
@@ -93,7 +93,7 @@ import Testing
         }
         #expect(center.core.state.withLock { $0.registry.nameCount } == 100)
         for token in staying { token.cancel() }
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test(arguments: 0..<6) func `M9 after additions and removals of every kind nothing is left`(
@@ -138,9 +138,9 @@ import Testing
             default: center.post(name: name ?? .sample, object: object)
             }
         }
-        #expect(!center.core.isEmpty)
+        #expect(!center.isEmpty)
         tokens = []
         objects = []
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 }

@@ -1,8 +1,7 @@
 import CAllocations
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Calls of a handler to its own center.
 @Suite(.ownThread) struct ReentrancyTests {
@@ -22,6 +21,6 @@ import Testing
         JoinableThread(stackSize: 256 << 20) { center.post(name: .sample, object: 0) }.join()
         #expect(depth.value == levels)
         token.cancel()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Senders that are values, wherever a call takes a sender `from:`.
 @Suite struct ValueSenderOwnerTests {
@@ -102,7 +101,7 @@ import Testing
         center.removeObservers(named: .sample, from: ValueSender(8))
         #expect(OwnerObservers(of: owner).count == 1)
         center.removeObservers(named: .sample, from: ValueSender(7))
-        #expect(OwnerObservers(of: owner).isEmpty && center.core.isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty && center.isEmpty)
     }
 
     @Test func `M4 M5 an object in a value sender matches by identity, and is not retained`() {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Actors as owners, with isolated handlers, on an executor that the test drives.
 @Suite(.ownThread) struct ActorOwnerTests {
@@ -89,7 +88,7 @@ import Testing
                     ? ["ran", "deinit with 1 observers", "released"]
                     : ["ran", "released", "deinit with 0 observers"]))
         #expect(!token.isActive && probe.isDeallocated && !probe.hasRecord)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `P2 O2 a waiting delivery retains its actor, which is deallocated afterwards`() {
@@ -105,7 +104,7 @@ import Testing
         #expect(!probe.isDeallocated)
         executor.runNext()
         #expect(log.entries == ["1", "deinit"])
-        #expect(probe.isDeallocated && center.core.isEmpty)
+        #expect(probe.isDeallocated && center.isEmpty)
     }
 
     @Test func `P2 O8 an actor that observes in its deinit gets an inactive observer`() {
@@ -127,7 +126,7 @@ import Testing
         owner.drop()
         #expect(log.entries == ["inactive"])
         center.post(.sample, number: 1)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `P2 D4 an actor that is also a scheduler is distinguished from its blocks`()

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Other ends during a bulk end.
 @Suite struct BulkEndTests {
@@ -22,7 +21,7 @@ import Testing
         capture.release()
         center.removeObservers(named: .sample)
         #expect(seen.entries == [false])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         withExtendedLifetime(token) {}
         second.release()
     }

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @Suite struct OwnerAttachmentTests {
     private let log = Log<String>()
@@ -16,7 +15,7 @@ import Testing
             tokens[left.remove(at: Int.random(in: left.indices, using: &generator))].cancel()
             #expect(Array(OwnerObservers(of: owner)) == left.map { tokens[$0] })
         }
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         withExtendedLifetime(owner) {}
     }
 
@@ -40,7 +39,7 @@ import Testing
         let token = center.observe(.sample, owner: owner.object!) { _, _ in }
         #expect(probe.hasRecord)
         token.cancel()
-        #expect(!probe.hasRecord && center.core.isEmpty)
+        #expect(!probe.hasRecord && center.isEmpty)
         owner.release()
         token.cancel()
         #expect(log.entries == ["owner deinit"])

@@ -26,7 +26,7 @@ import Testing
         #expect(log.entries == (endsFollowDeinit ? order.reversed() : order))
         #expect(threads.entries.count == 3)
         #expect(Set(threads.entries).count == 1)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `O3 R3 R8 an owner's end leaves an observer to the thread that ends the observer`() {
@@ -39,7 +39,7 @@ import Testing
         owner.release()
         #expect(log.entries == ["owner deinit"] && center.core.count == 1)
         registration?.completeEnd()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `O3 R6 a chain of owners, each held by the previous one's observer, ends in order`()
@@ -59,7 +59,7 @@ import Testing
         // deallocated first.
         let order = (0..<500).map { "\($0) deinit" }
         #expect(log.entries == (endsFollowDeinit ? order : order.reversed()))
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `O9 O4 an owner released while its handler runs ends there, with no lock held`() {
@@ -92,6 +92,6 @@ import Testing
             })
         #expect(log.entries == ["handler returns", "owner deinit", "other"])
         #expect(threads.entries.count == 2 && Set(threads.entries).count == 1)
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 }

@@ -30,7 +30,7 @@ import Testing
                 center.post(name: .other, object: nil)
                 log.add("inner post ended")
                 // In some builds a running handler retains its captures itself.
-                #expect(!center.core.isEmpty)
+                #expect(!center.isEmpty)
             })
         let stopping = center.observe(.other) { _ in token.value!.cancel() }
         center.post(name: .sample, object: nil)
@@ -173,7 +173,7 @@ import Testing
         let epoch = center.core.reclamation.epoch.load(ordering: .acquiring)
         #expect(reclamation(epoch - 1) && !reclamation(epoch))
         post.end()
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `R8 each of several cancelled observers waits for its own handler only`() {
@@ -186,7 +186,7 @@ import Testing
         for token in tokens { token.cancel() }
         for index in [1, 0, 2] { posts[index].end() }
         #expect(log.entries == [1, 0, 2].map { names[$0].rawValue })
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         withExtendedLifetime(tokens) {}
     }
 }

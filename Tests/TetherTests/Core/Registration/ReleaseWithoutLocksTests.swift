@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// Values of a user are released where their `deinit` may use the center.
 @Suite(.ownThread) struct ReleaseWithoutLocksTests {
@@ -47,7 +46,7 @@ import Testing
         let token = center.observe(.sample, handler(capturing: tag()))
         token.cancel()
         #expect(releases.entries == ["released"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `R6 M7 a captured object that is released by a replacement may use the center`() {
@@ -98,7 +97,7 @@ import Testing
         }
         for token in tokens { token.cancel() }
         #expect(releases.entries.sorted() == ["0", "1", "2"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
     }
 
     @Test func `R6 M7 a key's object may use the center when its observer ends or is replaced`() {
@@ -113,7 +112,7 @@ import Testing
         #expect(releases.entries == ["first", "second"])
         owner.drop()
         #expect(releases.entries == ["first", "second", "owned"])
-        #expect(center.core.isEmpty)
+        #expect(center.isEmpty)
         withExtendedLifetime(first) {}
     }
 

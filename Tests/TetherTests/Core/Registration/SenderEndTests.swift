@@ -1,7 +1,6 @@
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// The end of a sender, and the posts of its `deinit`.
 @Suite struct SenderEndTests {
@@ -27,7 +26,7 @@ import Testing
             log.entries == [
                 "sender deinit", "0 named", "0 any", "1 named", "1 any", "2 named", "2 any",
             ])
-        #expect(centers.allSatisfy(\.core.isEmpty) && !probe.hasRecord)
+        #expect(centers.allSatisfy(\.isEmpty) && !probe.hasRecord)
         #expect(tokens.allSatisfy { !$0.isActive })
     }
 }

@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 @Suite(.ownThread) struct CustomSchedulerTests {
     @Test func `D2 a dropped job drops its deliveries, counted, and none of a later post`() {

@@ -1,8 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// The main queue is shared with all other tests, so inline delivery is only certain while nothing
 /// is pending there; `MainThreadSyncTests` has the queue to itself.

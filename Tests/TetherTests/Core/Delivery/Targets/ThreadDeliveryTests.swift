@@ -2,9 +2,8 @@ import CoreFoundation
 import Foundation
 import Synchronization
 import Testing
+import Tether
 import XCTest
-
-@testable import Tether
 
 /// Delivery to a thread through its run loop, on real threads.
 final class ThreadDeliveryTests: ThreadDeliveryTestCase {

@@ -2,9 +2,8 @@ import CoreFoundation
 import Foundation
 import Synchronization
 import Testing
+import Tether
 import XCTest
-
-@testable import Tether
 
 /// Delivery to threads before their start, and at their exit.
 final class ThreadLifeTests: ThreadDeliveryTestCase {
