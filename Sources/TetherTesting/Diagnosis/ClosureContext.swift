@@ -45,20 +45,14 @@ struct ClosureContext: Sendable {
         captures.flatMap { $0.layout.references(in: bytes, at: $0.offset) }
     }
 
-    /// The meaning of a word that is the address of an object.
-    func place(at offset: Int, in bytes: [UInt8], to object: UInt) -> ValuePlace {
-        let capture = captures.first { $0.offset <= offset && offset < $0.end }
+    /// The meaning of the word at a place in a context.
+    func meaning(of place: Int, in bytes: [UInt8]) -> WordMeaning {
+        let capture = captures.first { $0.offset <= place && place < $0.end }
         guard let capture else {
-            let isBefore = offset < (captures.first?.offset ?? 16)
-            return isComplete || isBefore ? .notHolding : .unknown(label: "")
+            let isBefore = place < (captures.first?.offset ?? 16)
+            return WordMeaning(isComplete || isBefore ? .none : .unknown)
         }
-        let found = capture.layout.references(in: bytes, at: capture.offset).first {
-            $0.object.address == object
-        }
-        if let found { return .strong(label: found.label, isClosure: found.isClosure) }
-        // A part of a larger capture may be hidden: a box in an existential, an error.
-        let isSmall = capture.end - capture.offset == 8
-        return isSmall || capture.isPlain ? .notHolding : .unknown(label: "")
+        return capture.layout.meaning(of: place - capture.offset, in: bytes, at: capture.offset)
     }
 
     /// The place and layout of one capture.
@@ -66,8 +60,6 @@ struct ClosureContext: Sendable {
         let offset: Int
         let end: Int
         let layout: TypeLayout
-        /// Whether the capture is copied as bytes.
-        var isPlain = false
 
         var isReference: Bool { end - offset == 8 && !layout.isNone }
 
@@ -84,7 +76,6 @@ struct ClosureContext: Sendable {
             {
                 size = itsSize
                 alignment = itsAlignment
-                isPlain = type.isPlain == true
                 layout = name.isStrong ? TypeLayout.value(of: type) : .none
             } else if name.isStrong || name.isExistential {
                 return nil

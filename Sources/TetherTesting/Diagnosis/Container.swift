@@ -131,29 +131,29 @@ struct Container: Sendable {
     // MARK: One word
 
     /// The meaning of a word in the storage, given a copy of the storage's first bytes.
-    func place(at offset: Int, in storage: HiddenAddress, _ start: [UInt8]) -> ValuePlace {
+    func meaning(of offset: Int, in storage: HiddenAddress, _ start: [UInt8]) -> WordMeaning {
         let found =
             kind == .array
-            ? elementPlace(at: offset, in: storage, start)
-            : hashedPlace(at: offset, in: storage, start)
-        return found ?? .notHolding
+            ? elementMeaning(of: offset, in: storage, start)
+            : hashedMeaning(of: offset, in: storage, start)
+        return found ?? WordMeaning(.none)
     }
 
-    private func elementPlace(
-        at offset: Int, in storage: HiddenAddress, _ start: [UInt8]
-    ) -> ValuePlace? {
+    private func elementMeaning(
+        of offset: Int, in storage: HiddenAddress, _ start: [UInt8]
+    ) -> WordMeaning? {
         guard let count = start.load(Int.self, at: 16), let alignment = key.alignment else {
             return nil
         }
         let first = (32 + alignment - 1) & ~(alignment - 1)
-        return Container.place(of: key, at: offset - first, in: storage + first) { number in
+        return Container.meaning(of: key, at: offset - first, in: storage + first) { number in
             number < count ? "[\(number)]" : nil
         }
     }
 
-    private func hashedPlace(
-        at offset: Int, in storage: HiddenAddress, _ start: [UInt8]
-    ) -> ValuePlace? {
+    private func hashedMeaning(
+        of offset: Int, in storage: HiddenAddress, _ start: [UInt8]
+    ) -> WordMeaning? {
         guard let scaleOffset = fields["_scale"],
             let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
             let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
@@ -170,28 +170,28 @@ struct Container: Sendable {
         if let value, let address = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }),
             case let first = HiddenAddress(address) - storage, offset >= first
         {
-            return Container.place(of: value, at: offset - first, in: storage + first) { number in
+            return Container.meaning(of: value, at: offset - first, in: storage + first) { number in
                 isUsed(number) ? "[\(text(ofKey: number, in: keys))]" : nil
             }
         }
-        return Container.place(of: key, at: offset - (keys - storage), in: keys) { number in
+        return Container.meaning(of: key, at: offset - (keys - storage), in: keys) { number in
             isUsed(number) ? "[…]" : nil
         }
     }
 
     /// The meaning of a word in a buffer of values; `nil` if the word is in no used value.
-    private static func place(
+    private static func meaning(
         of type: RuntimeType, at offset: Int, in buffer: HiddenAddress,
         labelOf label: (Int) -> String?
-    ) -> ValuePlace? {
+    ) -> WordMeaning? {
         guard offset >= 0, let stride = type.stride, stride > 0, let size = type.size else {
             return nil
         }
         let number = offset / stride
-        guard let label = label(number),
+        guard offset % stride < size, let label = label(number),
             let value = Memory.bytes(at: (buffer + number * stride).address, count: size)
         else { return nil }
-        return ValuePlace(at: offset % stride, in: value, of: type).inside(label)
+        return TypeLayout.value(of: type).meaning(of: offset % stride, in: value).inside(label)
     }
 
     /// A key in the words of the source, if it is a string or a number.

@@ -7,7 +7,9 @@ internal import Tether
 /// address counts as metadata only if the memory around the address has values that the compiler
 /// and the runtime write nowhere else. Only then is the runtime asked about the address.
 enum HeapMetadata: Sendable {
-    case instance(RuntimeType, size: Int, layout: TypeLayout)
+    /// An object. The search from holders does not follow the references of Tether's own objects,
+    /// whose contents Tether itself reports.
+    case instance(RuntimeType, size: Int, layout: TypeLayout, isFollowed: Bool)
     /// The storage of an array, a set or a dictionary.
     case container(RuntimeType, Container)
     case context(ClosureContext)
@@ -40,8 +42,8 @@ enum HeapMetadata: Sendable {
         else {
             return nil
         }
-        // Tether itself reports the contents of its own objects.
+        let layout = TypeLayout.instance(of: type)
         return .instance(
-            type, size: size, layout: type.isOfTether ? .none : TypeLayout.instance(of: type))
+            type, size: size, layout: layout, isFollowed: !type.isOfTether && !layout.isNone)
     }
 }

@@ -42,8 +42,8 @@ struct HeapObject: Hashable {
             let metadata = bytes.load(UInt.self, at: 0).flatMap(HeapMetadata.at)
         else { return nil }
         switch metadata {
-        case .instance(let type, let size, let layout):
-            guard !layout.isNone, let bytes = whole(bytes, size: size) else {
+        case .instance(let type, let size, let layout, let isFollowed):
+            guard isFollowed, let bytes = whole(bytes, size: size) else {
                 return Contents(type: type)
             }
             return Contents(type: type, references: layout.references(in: bytes))

@@ -50,6 +50,25 @@ struct RuntimeType: @unchecked Sendable {
         self.init(metadata: metadata)
     }
 
+    /// The type of a value in a box or an existential, found in memory: also a tuple, a function or
+    /// an existential, of which only the memory of the metadata is read.
+    init?(boxed metadata: UInt, depth: Int = 0) {
+        if let type = RuntimeType(found: metadata) {
+            self = type
+            return
+        }
+        guard metadata & 7 == 0, depth < 8,
+            let kind = Memory.load(UInt.self, at: metadata).flatMap(Kind.init(rawValue:)),
+            [Kind.tuple, .function, .existential].contains(kind)
+        else { return nil }
+        self.init(metadata: metadata)
+        guard kind == .tuple else { return }
+        for element in elements
+        where RuntimeType(boxed: element.type.metadata, depth: depth + 1) == nil {
+            return nil
+        }
+    }
+
     /// The kinds of descriptors of types, as the compiler writes them.
     enum DescriptorKind: UInt32 {
         case `class` = 16
@@ -101,6 +120,9 @@ struct RuntimeType: @unchecked Sendable {
     var stride: Int? { length(at: 72) }
     var flags: UInt32? { witnesses.flatMap { Memory.load(UInt32.self, at: $0 &+ 80) } }
     var alignment: Int? { flags.map { Int($0 & 0xFF) + 1 } }
+
+    /// Whether values are copied as bytes, without counting references.
+    var isPlain: Bool? { flags.map { $0 & 0x1_0000 == 0 } }
 
     private func length(at offset: UInt) -> Int? {
         let length = witnesses.flatMap { Memory.load(Int.self, at: $0 &+ offset) }

@@ -53,7 +53,7 @@ enum FoundationObjects {
 
     /// The first string in a property whose name has "name" in it.
     private static func name(of object: HiddenAddress, _ type: RuntimeType) -> String? {
-        let fields = type.knownFields.filter { $0.name.lowercased().contains("name") }
+        let fields = type.fields.filter { $0.name.lowercased().contains("name") }
         let names = fields.lazy.compactMap { field -> String? in
             guard field.type.size == 16 else { return nil }
             return MemoryText.string(at: object + field.offset)

@@ -176,46 +176,60 @@ struct MemoryPlaces {
             let first = start.load(UInt.self, at: 0)
         else { return nil }
         let offset = place - chunk
-        func inside(_ kind: Kind, _ found: ValuePlace?, unknown: Int = Cost.hidden) -> Found? {
-            switch found {
-            case .strong(let label, let isClosure):
-                let edge = Edge(place: place, label: label, isClosure: isClosure, isProved: true)
+        func inside(_ kind: Kind, _ word: WordMeaning, unknown: Int = Cost.hidden) -> Found? {
+            var edge = Edge(place: place, label: word.label, isClosure: word.isClosure)
+            switch word.kind {
+            case .strong:
+                edge.isProved = true
                 return .holder(chunk, kind, edge, cost: Cost.proved)
-            case .unknown(let label):
-                let isKnown = unknown <= Cost.known || isUsersProperty(label, of: kind)
-                let edge = Edge(place: place, label: label, isKnown: isKnown)
+            case .unknown:
+                edge.isKnown = unknown <= Cost.known || isUsersProperty(word.label, of: kind)
                 return .holder(chunk, kind, edge, cost: unknown)
-            case .plain(let label) where !held.isSwift:
-                let edge = Edge(place: place, label: label, isKnown: true)
+            case .plain where !held.isSwift:
+                edge.isKnown = true
                 return .holder(chunk, kind, edge, cost: Cost.known)
-            case .notHolding, .plain, nil:
+            case .none, .plain:
                 return nil
             }
         }
         func known(_ kind: Kind, _ cost: Int = Cost.known) -> Found? {
-            inside(kind, .unknown(label: ""), unknown: cost)
+            inside(kind, WordMeaning(.unknown), unknown: cost)
         }
         if offset == 0 {
             // The side table for weak references leads back to its object.
             if MemoryPlaces.isSideTable(chunk, of: held.address) { return nil }
         } else if let metadata = HeapMetadata.at(first) {
-            if MemoryPlaces.hasEnded(start) { return nil }
+            if offset < 16 || MemoryPlaces.hasEnded(start) { return nil }
             switch metadata {
-            case .instance(let type, let instanceSize, _):
-                return instance(
-                    type, instanceSize, chunk, size, place, held, copied: start, inside)
+            case .instance(let type, let instanceSize, let layout, _):
+                if type.isOfText { return nil }
+                let kind = Kind.object(type)
+                guard offset < instanceSize else {
+                    if type.isOfTetherAny && held.isTarget { return nil }
+                    // The elements of a buffer, or the rest of the chunk.
+                    let rest = size - instanceSize
+                    if rest < 16 { return nil }
+                    return known(kind, rest < 32 ? Cost.memory : Cost.hidden)
+                }
+                let whole = MemoryPlaces.whole(start, instanceSize, at: chunk)
+                let word = layout.meaning(of: offset, in: whole)
+                // Tables of Tether have addresses of objects that they do not retain.
+                if word.kind == .unknown, type.isOfTetherAny, held.isTarget { return nil }
+                let isRetained = FoundationObjects.kind(type)?.retainsUnmanaged == true
+                if isRetained, word.kind == .none || word.kind == .plain { return known(kind) }
+                return inside(kind, word)
             case .container(let type, let container):
                 return inside(
-                    .collection(type), container.place(at: offset, in: chunk, start))
+                    .collection(type), container.meaning(of: offset, in: chunk, start))
             case .context(let context):
                 let whole = MemoryPlaces.whole(start, context.size, at: chunk)
-                let found = context.place(at: offset, in: whole, to: held.address.address)
-                return inside(context.isVariable ? .box : .closure, found)
+                return inside(
+                    context.isVariable ? .box : .closure, context.meaning(of: offset, in: whole))
             }
         }
         if SwiftTasks.isTask(first) || SwiftTasks.isSlab(first) {
             if SwiftTasks.isTask(first), SwiftTasks.isClosure(place) {
-                return inside(.task, .strong(label: "", isClosure: true))
+                return inside(.task, WordMeaning(.strong, isClosure: true))
             }
             if SwiftTasks.isUnused(place, in: chunk, size) { return nil }
             return known(SwiftTasks.isTask(first) ? .task : .taskMemory, Cost.task)
@@ -227,7 +241,7 @@ struct MemoryPlaces {
             guard let box = BoxedValue(chunk, start, isError: isError) else {
                 return known(.box, Cost.hidden)
             }
-            return inside(.box, box.place(at: offset))
+            return inside(.box, box.meaning(of: offset))
         }
         if kind == HeapKind.context, offset >= 16 { return known(.closure, Cost.hidden) }
         if DispatchObjects.isBlock(first) {
@@ -269,39 +283,6 @@ struct MemoryPlaces {
         return HiddenAddress((counts << 3) & ~7) == chunk
     }
 
-    private func instance(
-        _ type: RuntimeType, _ instanceSize: Int, _ chunk: HiddenAddress, _ size: Int,
-        _ place: HiddenAddress, _ held: Held, copied start: [UInt8],
-        _ inside: (Kind, ValuePlace?, Int) -> Found?
-    ) -> Found? {
-        let offset = place - chunk
-        let kind = Kind.object(type)
-        if offset < 16 || type.isOfText { return nil }
-        if offset >= instanceSize {
-            if type.isOfTetherAny && held.isTarget { return nil }
-            // The elements of a buffer, or the rest of the chunk.
-            let rest = size - instanceSize
-            if rest < 16 { return nil }
-            return inside(
-                kind, .unknown(label: ""), rest < 32 ? Cost.memory : Cost.hidden)
-        }
-        let whole = MemoryPlaces.whole(start, instanceSize, at: chunk)
-        let found = ValuePlace(at: offset, in: whole, fields: type.knownFields, isPlain: false)
-        switch found {
-        case .strong:
-            return inside(kind, found, Cost.hidden)
-        case .unknown:
-            // Tables of Tether have addresses of objects that they do not retain.
-            if type.isOfTetherAny && held.isTarget { return nil }
-            return inside(kind, found, Cost.hidden)
-        case .notHolding, .plain:
-            if FoundationObjects.kind(type)?.retainsUnmanaged == true {
-                return inside(kind, .unknown(label: ""), Cost.known)
-            }
-            return inside(kind, found, Cost.hidden)
-        }
-    }
-
     /// A copy of an object, or as much of it as is there with the same first word.
     private static func whole(_ start: [UInt8], _ size: Int, at chunk: HiddenAddress) -> [UInt8] {
         if size <= start.count { return start }
@@ -336,9 +317,9 @@ private struct BoxedValue {
         self.bytes = bytes
     }
 
-    func place(at offset: Int) -> ValuePlace {
-        guard offset >= start else { return .notHolding }
-        return ValuePlace(at: offset - start, in: bytes, of: type)
+    func meaning(of offset: Int) -> WordMeaning {
+        guard offset >= start, offset < start + bytes.count else { return WordMeaning(.none) }
+        return TypeLayout.value(of: type).meaning(of: offset - start, in: bytes)
     }
 }
 
