@@ -20,6 +20,8 @@ import Tether
         var address: UInt = 0
         var closure: (() -> Void)?
         var models: [Model] = []
+        var model: Model?
+        unowned var ended: Watcher?
     }
 
     // SAFETY: each variable is used by one test alone.
@@ -78,11 +80,17 @@ import Tether
             leaveOnStack(model)
             let freed = Watcher()
             freed.models = [model, model]
+            // The memory of an ended object is kept by an unowned reference.
+            let ended = Watcher()
+            ended.model = model
+            watcher.ended = ended
         }
         let search = try #require(HolderSearch(limit: .seconds(300)))
         let result = search.holders(of: kept.address, count: 1)
         #expect(result.paths.filter(\.isProved).map(\.sentence) == [])
         #expect(result.rootless.map(\.sentence) == [])
+        // No path has a freed holder, not even perhaps.
+        #expect(result.paths.allSatisfy { $0.holders.isEmpty }, "\(result.paths.map(\.sentence))")
         kept.end()
         Roots.watcher = nil
     }
