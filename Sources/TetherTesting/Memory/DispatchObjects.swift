@@ -11,8 +11,8 @@ internal import Tether
 /// - A block is its class, flags, function, description and captures; the second word of the
 ///   description is the block's size (`Block_private.h`).
 ///
-/// The places of a queue's label and of a source's kind are found in objects made here. Where they
-/// are not found, a queue has no label, and a timer is a source.
+/// The place of a queue's label is found in a queue made here. Where it is not found, a queue has no
+/// label.
 enum DispatchObjects {
     /// The kind of an object, such as "serial" or "source".
     static func kind(_ firstWord: UInt) -> String? {
@@ -61,10 +61,22 @@ enum DispatchObjects {
         }
     }
 
-    /// Whether memory is the part of a source that has its handlers.
-    static func isOfSource(_ chunk: HiddenAddress) -> Bool {
-        guard let place = kindPlace, let type = chunk.word(place.type) else { return false }
-        return Symbol.at(word: type)?.mangled.hasPrefix("_dispatch_source_type_") == true
+    // MARK: Sources
+
+    /// The kind of a source, such as "timer", from the part that has its handlers. A variable of
+    /// libdispatch describes the kind, behind at most three links of a source with a handle.
+    static func kindOfSource(handlersAt part: HiddenAddress) -> String? {
+        let beginning = "_dispatch_source_type_"
+        let names = (0..<4).lazy.compactMap { Symbol.at(word: part.word($0))?.mangled }
+        return names.first { $0.hasPrefix(beginning) }.map { String($0.dropFirst(beginning.count)) }
+    }
+
+    /// A source, or its part with the handlers, as a noun.
+    static func noun(ofSource source: HiddenAddress) -> String {
+        let parts = [source] + (2..<40).compactMap { source.word($0).map { HiddenAddress($0) } }
+        let kind = parts.lazy.compactMap(kindOfSource).first ?? ""
+        if kind.hasPrefix("timer") { return "timer" }
+        return kind == "signal" ? "signal source" : "dispatch source"
     }
 
     // MARK: Blocks
@@ -113,47 +125,11 @@ enum DispatchObjects {
         return place
     }()
 
-    private struct KindPlace {
-        let references: Int
-        let type: Int
-
-        func kind(of source: HiddenAddress) -> String? {
-            source.word(references).flatMap { kind(in: HiddenAddress($0)) }
-        }
-
-        /// The kind of a source, in the part that has its handlers.
-        func kind(in references: HiddenAddress) -> String? {
-            references.word(type).flatMap { HiddenAddress($0).word(0) }
-                .flatMap(DispatchObjects.string)
-        }
-    }
-
-    private static let kindPlace: KindPlace? = {
-        let timer = DispatchSource.makeTimerSource()
-        timer.schedule(deadline: .distantFuture)
-        timer.activate()
-        defer { timer.cancel() }
-        guard let object = object(in: timer as AnyObject) else { return nil }
-        for references in 2..<40 {
-            for type in 0..<8 {
-                let place = KindPlace(references: references, type: type)
-                if place.kind(of: object) == "timer" { return place }
-            }
-        }
-        return nil
-    }()
-
     private static func string(_ address: UInt) -> String? {
         guard let bytes = Memory.prefix(at: address, count: 128),
             let end = bytes.firstIndex(of: 0)
         else { return nil }
         return String(decoding: bytes[..<end], as: UTF8.self)
-    }
-
-    static func isTimer(_ source: HiddenAddress) -> Bool {
-        guard let kindPlace else { return false }
-        let kinds = [kindPlace.kind(of: source), kindPlace.kind(in: source)]
-        return kinds.contains { $0?.hasPrefix("timer") == true }
     }
 
     static func queue(_ object: HiddenAddress) -> String {

@@ -250,7 +250,9 @@ struct MemoryPlaces {
         if let kind = DispatchObjects.kind(first) { return known(.dispatch(kind)) }
         if DispatchObjects.isContinuation(chunk, size) { return known(.dispatch("continuation")) }
         if DispatchObjects.isValue(chunk, size) { return known(.dispatch("value")) }
-        if DispatchObjects.isOfSource(chunk) { return known(.dispatch("source")) }
+        if DispatchObjects.kindOfSource(handlersAt: chunk) != nil {
+            return known(.dispatch("source"))
+        }
         return known(.memory(size), Cost.memory)
     }
 

@@ -147,8 +147,7 @@ struct RootPath {
                 "End the task, or let the task take the object for one step at a time: no "
                     + "`guard let self` before its loop, and no call of a method that loops.")
         case .dispatch("source"):
-            let isTimer = DispatchObjects.isTimer(object)
-            let noun = isTimer ? "timer" : "dispatch source"
+            let noun = DispatchObjects.noun(ofSource: object)
             return beginning(
                 "the handler of a \(noun)", isOfBlock ? .closure : .memory,
                 "Call `cancel()` of the \(noun).")

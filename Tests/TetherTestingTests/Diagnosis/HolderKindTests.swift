@@ -256,6 +256,13 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
             timer.activate()
             ends.add { timer.cancel() }
         },
+        Kind("signal source", "the handler of a signal source, a closure in ", "captures it") {
+            model, ends in
+            @safe nonisolated(unsafe) let source = DispatchSource.makeSignalSource(signal: SIGUSR2)
+            source.setEventHandler { model.touch() }
+            source.activate()
+            ends.add { source.cancel() }
+        },
         Kind("queue's value", "perhaps the queue `specific values` holds ") { model, ends in
             let key = DispatchSpecificKey<Model>()
             let queue = DispatchQueue(label: "specific values")

@@ -32,6 +32,7 @@ import Tether
         @safe nonisolated(unsafe) static var two: [Model] = []
         @safe nonisolated(unsafe) static var many: [Model] = []
         @safe nonisolated(unsafe) static var storm: Model?
+        @safe nonisolated(unsafe) static var freed: UnsafeMutablePointer<Model>?
     }
 
     /// An object that nothing but a count holds.
@@ -61,6 +62,15 @@ import Tether
         withExtendedLifetime(copies) {}
     }
 
+    /// Leaves the address of an object in freed memory.
+    private func leaveInFreedMemory(_ model: Model) -> UnsafeMutablePointer<Model> {
+        let words = UnsafeMutablePointer<Model>.allocate(capacity: 8)
+        unsafe words.initialize(repeating: model, count: 8)
+        unsafe words.deinitialize(count: 8)
+        unsafe words.deallocate()
+        return unsafe words
+    }
+
     @Test func `L3 weak, unowned, unmanaged and freed references are no holders`() async {
         await #expect(processExitsWith: .success) { try HolderSearchTests().findNoHolders() }
     }
@@ -80,6 +90,7 @@ import Tether
             leaveOnStack(model)
             let freed = Watcher()
             freed.models = [model, model]
+            unsafe Roots.freed = leaveInFreedMemory(model)
             // The memory of an ended object is kept by an unowned reference.
             let ended = Watcher()
             ended.model = model
