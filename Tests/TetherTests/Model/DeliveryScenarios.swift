@@ -36,6 +36,13 @@ extension Scenario {
             observe a on batching; post 5; drop batching oldest -> pending 0 dropped 5; post;
             run batching -> a6
 
+        `D2 cancelled jobs drop and count only pending deliveries`
+            observe a on each; post; run each -> a1; post 3; drop each -> pending 0 dropped 3; post;
+            run each -> a5
+
+        `D2 D6 D7 cancelled jobs on an earlier target drop nothing`
+            observe a on each; post 3; move a to loop; drop each; run loop -> a1 a2 a3 dropped 0
+
         `R7 R8 a once observer whose delivery is dropped ends and releases its captures`
             observe a on each once; post -> active a; drop each -> none ended a released a observers 0
 

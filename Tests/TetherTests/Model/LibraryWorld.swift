@@ -23,10 +23,7 @@ final class LibraryWorld: World {
     private var suspended: [DispatchQueue] = []
     private var centers: [any PostingCenter] = []
     private var queues: [PostingQueue] = []
-    private let schedulers: [any LibraryTarget] = [
-        LibraryScheduler(), LibraryBatchingScheduler(), LibraryConcurrentScheduler(),
-        LibraryImmediateScheduler(), LibraryLoop(),
-    ]
+    private let schedulers: [any LibraryTarget]
     private let sequences: [LibraryPlace]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [(any LibraryObject)?] = Array(repeating: nil, count: Places.objects)
@@ -34,12 +31,20 @@ final class LibraryWorld: World {
     private var dying: [any LibraryObject] = []
     private var descriptions: [Int: String] = [:]
 
-    init(player: Player, foreign: any PostingCenter = LibraryForeignCenter()) {
+    init(
+        player: Player, foreign: any PostingCenter = LibraryForeignCenter(),
+        serial: any LibraryTarget = LibraryScheduler(),
+        batching: any LibraryTarget = LibraryBatchingScheduler()
+    ) {
         self.player = player
+        schedulers = [
+            serial, batching, LibraryConcurrentScheduler(), LibraryImmediateScheduler(),
+            LibraryLoop(),
+        ]
         sequences = (0..<Places.sequences).map { _ in LibraryPlace(player: player) }
         for place in 0..<Places.centers {
             centers.append(ObserverCenter())
-            suspended.append(.suspended)
+            suspended.append(.suspended())
             queues.append(PostingQueue(notificationCenter: own(place), queue: suspended[place]))
         }
         centers.append(foreign)
@@ -239,7 +244,7 @@ final class LibraryWorld: World {
 
     private func renewQueue(_ queue: Int) {
         let (old, turns) = (queues[queue], suspended[queue])
-        suspended[queue] = .suspended
+        suspended[queue] = .suspended()
         queues[queue] = PostingQueue(notificationCenter: own(queue), queue: suspended[queue])
         for name in LibraryWorld.names {
             old.dequeueNotifications(matching: Notification(name: name), coalesceMask: .onName)
@@ -384,14 +389,6 @@ extension ModelOperation.Backlog {
         case .newest(let count): .newest(count)
         case .oldest(let count): .oldest(count)
         }
-    }
-}
-
-extension DispatchQueue {
-    fileprivate static var suspended: DispatchQueue {
-        let queue = DispatchQueue(label: "suspended")
-        queue.suspend()
-        return queue
     }
 }
 

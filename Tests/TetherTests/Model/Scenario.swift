@@ -30,6 +30,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     let sourceLocation: SourceLocation
     /// The center of operations that choose none.
     private(set) var center = 0
+    /// Whether a queue can take the place of the serial or the batching scheduler.
+    private(set) var fitsQueues = false
 
     static let all = found + matching + lives + delivery
 
@@ -72,6 +74,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
                 var row = self
                 row.text = text.replacing(brackets, with: alternative)
                 row.name += " (\(alternative.trimmingPrefix(" ")))"
+                if brackets == "each" { row.fitsQueues = alternative != "concurrent" }
                 return row.variants
             }
         }

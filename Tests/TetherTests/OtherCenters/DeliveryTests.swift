@@ -97,24 +97,6 @@ import Tether
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D2 cancelling a queue's operations drops and counts only pending deliveries`(
-        kind: CenterKind
-    ) {
-        let (log, center, queue) = (log, kind.makeCenter(), OperationQueue.serial())
-        let token = center.observe(.sample, on: .operationQueue(queue)) { log.add("\($0.number)") }
-        queue.isSuspended = true
-        for number in 1...3 { center.post(.sample, number: number) }
-        queue.cancelAllOperations()
-        queue.isSuspended = false
-        queue.settle()
-        #expect(center.audit().map(\.dropped) == [3])
-        center.post(.sample, number: 4)
-        queue.settle()
-        #expect(log.entries == ["4"])
-        withExtendedLifetime(token) {}
-    }
-
-    @Test(arguments: CenterKind.allCases)
     func `F1 D3 D4 a post on the main queue is behind pending ones, by any main target`(
         kind: CenterKind
     )

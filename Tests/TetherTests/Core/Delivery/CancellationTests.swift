@@ -79,20 +79,4 @@ import Tether
         #expect(center.audit().map(\.dropped) == [first ? 0 : 2])
         withExtendedLifetime(token) {}
     }
-
-    @Test func `D2 D6 D7 cancelling an operation of an earlier batching target drops nothing`() {
-        let (center, log) = (ObserverCenter(), Log<Int>())
-        let (left, next) = (OperationQueue.serial(), OperationQueue.serial())
-        left.isSuspended = true
-        let token = center.observe(.sample, on: .operationQueue(left, batching: true)) {
-            log.add($0.number)
-        }
-        center.post(.sample, numbers: 1...3)
-        token.target = .operationQueue(next, batching: true)
-        left.cancelAllOperations()
-        left.isSuspended = false
-        next.settle()
-        #expect(log.entries == [1, 2, 3])
-        #expect(center.audit().map(\.dropped) == [0])
-    }
 }
