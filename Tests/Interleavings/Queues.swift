@@ -65,6 +65,7 @@ final class Queues: @unchecked Sendable {
 
         override func schedule(_ block: __owned Block) {
             Interleaving.pass(.step)
+            let block = CancellableBlock(block)
             queues.jobs[queue, default: []].append { block.run() }
             Interleaving.pass(.signalled)
         }

@@ -6,7 +6,7 @@
 ///
 /// *Thread safety*: none; the lock of its owner protects it.
 /// SAFETY: `memory` is `nil`, or points to an initialised value, which nobody else refers to.
-@safe struct OnDemand<Value>: ~Copyable {
+@safe struct OnDemand<Value: ~Copyable>: ~Copyable {
     private var memory: UnsafeMutablePointer<Value>?
 
     init() { unsafe memory = nil }
@@ -44,4 +44,4 @@
 }
 
 /// SAFETY: the memory belongs to this value alone, so both move to another thread together.
-extension OnDemand: @unchecked Sendable where Value: Sendable {}
+extension OnDemand: @unchecked Sendable where Value: Sendable & ~Copyable {}

@@ -69,6 +69,7 @@ final class LibraryConcurrentScheduler: LibraryScheduler, @unchecked Sendable {
         override var description: String { "concurrent LibraryScheduler" }
 
         override func schedule(_ block: __owned Block) {
+            let block = CancellableBlock(block)
             scheduler.schedule { block.run() }
         }
     }

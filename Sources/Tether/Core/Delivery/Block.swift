@@ -1,55 +1,87 @@
 internal import Foundation
 internal import Synchronization
 
-/// The deliveries that one block on a target makes. A post makes one block for each target, or for
-/// each observer if `sharesBlocks` of the target is false. A switch makes one for each moved
-/// delivery, or with batching one for each observer. An observer's number in the block stands for
-/// the deliveries that `DeliveryOrder` says.
+/// The deliveries that one block on a target makes: a chain of slots. A post makes one block for
+/// each target, or for each observer if `sharesBlocks` of the target is false. A switch makes one
+/// for each moved delivery, or with batching one for each observer. An observer's slot in the block
+/// stands for the deliveries that `DeliveryOrder` says.
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work
-/// there (D2, D4). A block stores numbers, and `Mailbox` stores the notifications. A
-/// block retains neither the target nor the mailboxes, which count their blocks.
+/// there (D2, D4). The memory of the first slot is what libdispatch gets, so a block needs no memory
+/// of its own. A block retains neither the target nor the mailboxes.
 ///
-/// Each block runs once, or is dropped once. A queue may run it twice, cancel it, or release it
-/// without a run: only the first of `run`, `drop` and `deinit` does anything.
-final class Block: Sendable {
-    /// The delivery to one observer.
-    /// SAFETY: a mailbox keeps itself until its last block begins or is dropped.
-    @safe struct Entry: Sendable {
-        private let mailbox: Unmanaged<Mailbox>
-        private let number: UInt64
+/// Each block runs once, or is dropped once. Where a queue may run it twice, cancel it, or release
+/// it without a run, a `CancellableBlock` sees to that.
+/// SAFETY: a mailbox keeps itself, and the slot, until the slot's block begins or is dropped.
+struct Block: Sendable {
+    private let first: DeliverySlot
+    private var last: DeliverySlot
 
-        init(_ mailbox: Mailbox, _ number: UInt64) {
-            unsafe self.mailbox = .passUnretained(mailbox)
-            self.number = number
-        }
+    /// A new block. The slot may have been in another block, which has begun.
+    init(_ slot: DeliverySlot) {
+        slot.nextInBlock = nil
+        first = slot
+        last = slot
+    }
 
-        fileprivate func deliver(
-            after previous: inout RegistrationAddress,
-            at epochGuard: UnsafeMutablePointer<EpochGuard>
-        ) {
-            unsafe mailbox._withUnsafeGuaranteedRef {
-                unsafe $0.deliver(number, after: &previous, at: epochGuard)
-            }
-        }
+    /// The block of an `address`, whole.
+    init(at address: UnsafeMutableRawPointer) {
+        unsafe first = DeliverySlot(at: address)
+        last = first
+    }
 
-        fileprivate func drop() { unsafe mailbox._withUnsafeGuaranteedRef { $0.dropBlock(number) } }
+    var address: UnsafeMutableRawPointer { unsafe first.address }
 
-        fileprivate func markLate() {
-            unsafe mailbox._withUnsafeGuaranteedRef { $0.markLate(number) }
+    /// Adds the delivery to a further observer.
+    mutating func append(_ slot: DeliverySlot) {
+        slot.nextInBlock = nil
+        last.nextInBlock = slot
+        last = slot
+    }
+
+    /// Calls `body` with each slot and its mailbox, which may both be gone afterwards.
+    @inline(__always)
+    private static func forEach(
+        from start: DeliverySlot?, _ body: (Mailbox, DeliverySlot) -> Void
+    ) {
+        var next = start
+        while let slot = next {
+            next = slot.nextInBlock
+            unsafe slot.mailbox._withUnsafeGuaranteedRef { body($0, slot) }
         }
     }
 
-    private let first: Entry
-    /// The deliveries to further observers; in most blocks none.
-    private let others: ContiguousArray<Entry>
+    /// Calls the handlers on a target whose later blocks a handler may run inside its call.
+    func runNestable() {
+        // A nested block of the first observer finds its handler running, and leaves the rest to
+        // the return.
+        Block.forEach(from: first.nextInBlock) { $0.markLate($1) }
+        run()
+    }
+
+    /// Calls the handlers, on the target.
+    func run() {
+        unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
+            var previous = RegistrationAddress.none
+            Block.forEach(from: first) { mailbox, slot in
+                unsafe mailbox.deliver(slot, after: &previous, at: epochGuard)
+            }
+        }
+    }
+
+    /// Drops and counts the deliveries of a block that never runs. The release may call the user's
+    /// code.
+    func drop() { Block.forEach(from: first) { $0.dropBlock($1) } }
+}
+
+/// A block for a queue that may run a block twice, cancel it, or release it without a run: only the
+/// first of `run`, `runNestable`, `drop` and `deinit` does anything.
+final class CancellableBlock: Sendable {
+    private let block: Block
     /// Whether the block has begun, or was dropped.
     private let isUsed = Atomic<Bool>(false)
 
-    init(_ first: Entry, _ others: ContiguousArray<Entry>) {
-        self.first = first
-        self.others = others
-    }
+    init(_ block: Block) { self.block = block }
 
     deinit { drop() }
 
@@ -58,40 +90,10 @@ final class Block: Sendable {
         return !isUsed.exchange(true, ordering: .acquiringAndReleasing)
     }
 
-    /// Calls the handlers on a target whose later blocks a handler may run inside its call.
-    func runNestable() {
-        guard use() else { return }
-        // A nested block of the first observer finds its handler running, and leaves the rest to
-        // the return.
-        for other in others {
-            other.markLate()
-        }
-        callHandlers()
-    }
+    func run() { if use() { block.run() } }
 
-    /// Calls the handlers, on the target.
-    func run() {
-        guard use() else { return }
-        callHandlers()
-    }
+    func runNestable() { if use() { block.runNestable() } }
 
-    private func callHandlers() {
-        unsafe ThreadRecord.withGuard(epoch: EpochGuard.noEpoch) { epochGuard in
-            var previous = RegistrationAddress.none
-            unsafe first.deliver(after: &previous, at: epochGuard)
-            for other in others {
-                unsafe other.deliver(after: &previous, at: epochGuard)
-            }
-        }
-    }
-
-    /// Drops and counts the deliveries, unless the block has begun. The release may call the user's
-    /// code.
-    func drop() {
-        guard use() else { return }
-        first.drop()
-        for other in others {
-            other.drop()
-        }
-    }
+    /// Drops the deliveries, unless the block has begun.
+    func drop() { if use() { block.drop() } }
 }

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The rule by which a block finds its deliveries: all of D4 and D7 for one observer.
 ///
-/// A post gives its delivery the next number, and its block the same number. A `Block` has an entry
-/// with a number for each of its observers. Here and in `Mailbox`, *block n* is the
-/// observer's entry with the number n. In the table, block n begins, or is dropped.
+/// A post gives its delivery the next number, and a `DeliverySlot` that stands for the delivery in
+/// the post's `Block`. Here and in `Mailbox`, *block n* is the block with the slot of number n. In
+/// the table, block n begins, or is dropped.
 ///
 /// | Order | Block n delivers | Block n, never run, drops |
 /// |---|---|---|
@@ -45,25 +45,80 @@ enum DeliveryOrder: Sendable {
     case batch
 }
 
+/// A delivery of one observer, and its place in a `Block`: the block has the address of the slot.
+///
+/// A slot with a block stays as it is until the block has begun or is dropped, also when another
+/// block has made the delivery, or a bound has dropped the delivery.
+///
+/// *Cost*: 64 bytes, a cache line.
+///
+/// SAFETY: the slot's `DeliveryQueue` allocates the memory, and deallocates it when no slot has a
+/// delivery or a block. The lock of the mailbox protects the content, but for `nextInBlock`, which
+/// is the block's. Each property is accessed alone, so two threads use both at the same time.
+@safe @dynamicMemberLookup struct DeliverySlot: @unchecked Sendable {
+    @safe struct Content {
+        var mailbox: Unmanaged<Mailbox>
+        var number: UInt64 = 0
+        /// The delivery while it is pending.
+        var delivery: DeliveryQueue.Delivery?
+        /// See *late* at `DeliveryOrder`.
+        var isLate = false
+        /// Whether a block has the slot, and has neither begun nor been dropped.
+        var hasBlock = false
+        /// The next slot of the queue's list.
+        var newer: DeliverySlot?
+        /// The delivery of the same block to the next observer.
+        var nextInBlock: DeliverySlot?
+    }
+
+    /// What a queue's C function gets, in place of the block.
+    let address: UnsafeMutableRawPointer
+
+    /// The slot with an address.
+    @inline(__always)
+    init(at address: UnsafeMutableRawPointer) { unsafe self.address = unsafe address }
+
+    @inline(__always)
+    subscript<Value>(dynamicMember property: WritableKeyPath<Content, Value>) -> Value {
+        get {
+            unsafe address.assumingMemoryBound(to: Content.self).pointee[keyPath: property]
+        }
+        nonmutating _modify {
+            yield unsafe &address.assumingMemoryBound(to: Content.self).pointee[keyPath: property]
+        }
+    }
+
+    @inline(__always)
+    static func != (one: DeliverySlot, other: DeliverySlot) -> Bool {
+        unsafe one.address != other.address
+    }
+}
+
 /// Pending deliveries in numbered slots, oldest first.
 ///
-/// *Representation*: a ring of slots. The delivery `number` is in `slots[number % slots.count]`,
-/// and numbers from `first` until `end` have slots. A delivery that leaves empties its slot. The
-/// first slot is never empty, because empty slots at the front are given up.
+/// *Representation*: a list of slots. From `first` on, slots have had deliveries, and from `tail`
+/// on they are free. A delivery that leaves empties its slot. The first slot is never empty, because
+/// empty slots at the front leave the list. They become free behind `lastFree`, or, if they have a
+/// block, when the block has begun or is dropped. So a block that never runs keeps its slot alone.
 ///
 /// ```
-/// number    4    5    6    7    8    9
-///                ▲ first             ▲ end          slots.count == 8, count == 3
-/// slot           D    -    D    D
+/// number    4      5    6    7    8
+///           block       ▲ first        ▲ tail          ▲ lastFree
+/// delivery  -           D    -    D    -     -    -    -          count == 2, end == 9
 /// ```
+///
+/// Slot 4 is not in the list: a bound has dropped its delivery, and its block still waits. Slot 5
+/// has become free, and is behind the tail.
 ///
 /// *Stale blocks*: a number below `firstOnTarget` is of a block on an earlier target. Such a block
-/// finds nothing, because a switch gives the deliveries new numbers.
+/// finds nothing, because a switch gives the deliveries new slots.
 ///
 /// *Cost*: each operation is O(1) amortised, except `move`, `setBound`, `removeAll` and the `drop`
-/// of a batch, which are O(n). With late deliveries, a block that overtakes looks at the slots
-/// before its own.
-struct DeliveryQueue: Sendable {
+/// of a batch, which are O(n). A block that overtakes looks at the slots before its own. A queue
+/// without deliveries and blocks keeps at most 16 kB.
+///
+/// SAFETY: the slots belong to this value alone, so they move to another thread together.
+@safe struct DeliveryQueue: ~Copyable, @unchecked Sendable {
     struct Delivery: Sendable {
         let stored: StoredNotification
         var postNumber: PostNumber
@@ -75,76 +130,94 @@ struct DeliveryQueue: Sendable {
     struct Turn: Sendable {
         /// The number of the block.
         let number: UInt64
-        /// With batching: the number behind the deliveries of this block.
-        fileprivate var endOfBatch = UInt64.max
-        /// Whether `blockCount` no longer counts the block.
-        fileprivate var isUncounted = false
+        /// The number behind the last delivery that the block may make.
+        fileprivate let limit: UInt64
         /// Whether the block has taken its last delivery.
         fileprivate(set) var isOver = false
-
-        init(_ number: UInt64) { self.number = number }
-    }
-
-    /// What follows from an append.
-    struct Appended: Sendable {
-        /// The delivery that the bound drops: the oldest, or the new one.
-        var dropped: Delivery?
-        /// The number for the block that the delivery needs, if any.
-        var block: UInt64?
-    }
-
-    private struct Slot: Sendable {
-        let delivery: Delivery
-        /// See *late* at `DeliveryOrder`.
-        var isLate: Bool
     }
 
     private(set) var order: DeliveryOrder
     private(set) var bound = BufferingPolicy.unbounded
-    private var slots: ContiguousArray<Slot?> = []
-    /// The number of the oldest delivery, or `end`.
-    private var first: UInt64 = 1
+    /// The oldest delivery, or `tail`.
+    private var first: DeliverySlot
+    /// The slot of the next delivery.
+    private var tail: DeliverySlot
+    private var lastFree: DeliverySlot
+    /// The memory of all slots.
+    private var chunks: [SlotChunk]
     /// The number of the next delivery.
     private var end: UInt64 = 1
     private(set) var count = 0
     private var lateCount = 0
     private var firstOnTarget: UInt64 = 1
-    /// With `prioritized` and `unplaced`: the number of blocks on the present target that have not
-    /// looked for a delivery yet, those that wait for a running handler included.
-    /// `Mailbox.State.waitingBlocks` leaves the latter out, and counts on all targets so
-    /// far.
+    /// The number of blocks on the present target that have not looked for a delivery yet, those
+    /// that wait for a running handler included.
     private var blockCount = 0
-    /// With `batch`: the number of the block that waits.
-    private var batchBlock: UInt64?
+    /// The number of slots with a block, on all targets so far.
+    private var slotsWithBlock = 0
 
-    init(_ order: DeliveryOrder) { self.order = order }
+    init(_ order: DeliveryOrder, of mailbox: Unmanaged<Mailbox>) {
+        self.order = order
+        let chunk = unsafe SlotChunk(capacity: 4, of: mailbox)
+        first = chunk.first
+        tail = chunk.first
+        lastFree = chunk.last
+        chunks = [chunk]
+    }
+
+    deinit { for chunk in chunks { chunk.deallocate() } }
 
     var isEmpty: Bool { count == 0 }
 
     var hasLate: Bool { lateCount > 0 }
 
+    /// Whether a block has a slot of this queue.
+    var hasBlocks: Bool { slotsWithBlock > 0 }
+
+    /// The number of slots in memory.
+    var capacity: Int { chunks.reduce(0) { $0 + $1.capacity } }
+
     /// The deliveries, oldest first.
-    var deliveries: [Delivery] { (first..<end).compactMap { slots[index(of: $0)]?.delivery } }
+    var deliveries: [Delivery] { slots.compactMap(\.delivery) }
+
+    /// The slots of the deliveries, oldest first.
+    private var slots: [DeliverySlot] {
+        var slots: [DeliverySlot] = []
+        var slot = first
+        while slot != tail, let newer = slot.newer {
+            if slot.delivery != nil { slots.append(slot) }
+            slot = newer
+        }
+        return slots
+    }
 
     // MARK: Adding
 
-    /// Adds a delivery. `isLate`: whether its block may be submitted after blocks of later posts.
-    mutating func append(_ delivery: consuming Delivery, isLate: Bool = false) -> Appended {
-        if bound.keepsOldest, count >= bound.limit {
-            return Appended(dropped: delivery, block: nil)
+    /// Whether the bound drops the next delivery.
+    var refusesNext: Bool { bound.keepsOldest && count >= bound.limit }
+
+    /// Removes the oldest delivery, if the bound has no room for another.
+    mutating func makeRoom() -> Delivery? { count < bound.limit ? nil : remove(first) }
+
+    /// Adds a delivery. Returns the slot for the block that the delivery needs, if any. `isLate`:
+    /// whether the block may be submitted after blocks of later posts.
+    mutating func append(_ delivery: consuming Delivery, isLate: Bool = false) -> DeliverySlot? {
+        let slot = tail
+        tail = slot.newer ?? addChunk()
+        slot.number = end
+        slot.delivery = consume delivery
+        slot.isLate = isLate
+        end += 1
+        count += 1
+        if isLate {
+            lateCount += 1
         }
-        let number = store(Slot(delivery: delivery, isLate: isLate))
-        var result = Appended(dropped: nil, block: number)
-        if count > bound.limit {
-            result.dropped = remove(first)
-        }
-        if needsBlock {
-            countBlock(number)
-        } else {
-            result.block = nil
-        }
-        checkInvariants()
-        return result
+        defer { checkInvariants() }
+        guard needsBlock else { return nil }
+        slot.hasBlock = true
+        slotsWithBlock += 1
+        blockCount += 1
+        return slot
     }
 
     /// Whether the newest delivery needs a block.
@@ -155,192 +228,155 @@ struct DeliveryQueue: Sendable {
         // A bound bounds the blocks, too (D8).
         case .prioritized: bound.limit == .max || blockCount < count
         case .unplaced: blockCount < count
-        case .batch: batchBlock == nil
+        case .batch: blockCount == 0
         }
     }
 
-    private mutating func countBlock(_ number: UInt64) {
-        switch order {
-        case .serial, .concurrent: break
-        case .prioritized, .unplaced: blockCount += 1
-        case .batch: batchBlock = number
-        }
-    }
-
-    private mutating func store(_ slot: consuming Slot) -> UInt64 {
-        if end - first == UInt64(slots.count) {
-            grow()
-        }
-        let number = end
-        end += 1
-        count += 1
-        if slot.isLate {
-            lateCount += 1
-        }
-        slots[index(of: number)] = slot
-        return number
-    }
-
+    /// Adds free slots behind the last. Returns the first of them.
     @inline(never)
-    private mutating func grow() {
-        let capacity = max(4, slots.count * 2)
-        var grown = ContiguousArray<Slot?>(repeating: nil, count: capacity)
-        for number in first..<end {
-            let index = Int(truncatingIfNeeded: number) & (capacity - 1)
-            grown[index] = slots[self.index(of: number)].take()
-        }
-        slots = grown
+    private mutating func addChunk() -> DeliverySlot {
+        let capacity = min(512, chunks[chunks.count - 1].capacity * 2)
+        let chunk = unsafe SlotChunk(capacity: capacity, of: tail.mailbox)
+        chunks.append(chunk)
+        lastFree.newer = chunk.first
+        lastFree = chunk.last
+        return chunk.first
     }
 
     /// Replaces the bound. Returns the deliveries that the new bound drops, oldest first.
     mutating func setBound(_ bound: BufferingPolicy) -> [Delivery] {
         self.bound = bound
-        defer { checkInvariants() }
-        return bound.keepsOldest ? removeNewest() : removeOldest()
-    }
-
-    /// Removes the oldest of more than the bound allows.
-    private mutating func removeOldest() -> [Delivery] {
-        var removed: [Delivery] = []
-        while count > bound.limit, let delivery = remove(first) {
-            removed.append(delivery)
-        }
-        return removed
-    }
-
-    /// Removes the newest of more than the bound allows. Returns them oldest first.
-    private mutating func removeNewest() -> [Delivery] {
-        var removed: [Delivery] = []
-        var last = end
-        while count > bound.limit {
-            last -= 1
-            if let delivery = remove(last) {
-                removed.append(delivery)
-            }
-        }
-        return removed.reversed()
+        let excess = max(0, count - bound.limit)
+        return remove(bound.keepsOldest ? slots.suffix(excess) : slots.prefix(excess))
     }
 
     // MARK: Removing
 
+    /// Begins the block of a slot, which is on the present target.
+    mutating func begin(_ slot: DeliverySlot) -> Turn {
+        // Posts of a batch's handlers get another block, so that they never starve the queue.
+        let turn = Turn(number: slot.number, limit: order == .batch ? end : slot.number + 1)
+        blockCount -= 1
+        releaseBlock(of: slot)
+        return turn
+    }
+
     /// Takes the next delivery of a block that has begun. Without one, the block has ended.
     mutating func takeNext(in turn: inout Turn) -> Delivery? {
-        guard isOfPresentTarget(turn.number) else { return nil }
         defer { checkInvariants() }
         switch order {
         case .serial:
-            if lateCount > 0, let late = firstLate(before: turn.number) {
-                return remove(late)
-            }
-            turn.isOver = true
-            return remove(turn.number)
-        case .concurrent:
-            return removeOldest(before: turn.number + 1, in: &turn)
+            guard let slot = firstLate(orWith: turn.number) else { return nil }
+            turn.isOver = slot.number == turn.number
+            return remove(slot)
+        case .concurrent, .batch:
+            return removeOldest(in: &turn)
         case .prioritized:
-            if !turn.isUncounted {
-                turn.isUncounted = true
-                blockCount -= 1
-                // Now there may be one delivery more than blocks.
-                if first > turn.number, count > blockCount {
-                    turn.isOver = true
-                    return remove(first)
-                }
+            // Since the block has begun, there may be one delivery more than blocks.
+            if count > blockCount, first.number >= turn.limit {
+                turn.isOver = true
+                return remove(first)
             }
-            return removeOldest(before: turn.number + 1, in: &turn)
+            return removeOldest(in: &turn)
         case .unplaced:
-            blockCount -= 1
             turn.isOver = true
             return remove(first)
-        case .batch:
-            if batchBlock == turn.number {
-                batchBlock = nil
-            }
-            // Later posts get another block, so that a handler that posts never starves the queue.
-            turn.endOfBatch = min(turn.endOfBatch, end)
-            return removeOldest(before: turn.endOfBatch, in: &turn)
         }
     }
 
-    /// Removes the oldest delivery before a number. The turn is over when none is left there.
-    private mutating func removeOldest(before limit: UInt64, in turn: inout Turn) -> Delivery? {
-        guard first < limit else { return nil }
-        let delivery = remove(first)
-        turn.isOver = first >= limit
-        return delivery
-    }
-
-    /// Removes the deliveries of a block that never runs.
-    mutating func drop(_ number: UInt64) -> [Delivery] {
-        guard isOfPresentTarget(number) else { return [] }
-        defer { checkInvariants() }
-        switch order {
-        case .serial, .concurrent:
-            return list(remove(number))
-        case .prioritized, .unplaced:
-            blockCount -= 1
-            guard count > blockCount else { return [] }
-            return list(remove(first))
-        case .batch:
-            guard batchBlock == number else { return [] }
-            batchBlock = nil
-            return (max(first, number)..<end).compactMap { remove($0) }
-        }
-    }
-
-    mutating func removeAll() -> [Delivery] {
-        let all = deliveries
-        slots = []
-        first = end
-        count = 0
-        lateCount = 0
-        checkInvariants()
-        return all
-    }
-
-    private func firstLate(before number: UInt64) -> UInt64? {
-        var candidate = first
-        while candidate < number {
-            if let slot = slots[index(of: candidate)], slot.isLate {
-                return candidate
-            }
-            candidate += 1
+    /// The oldest late delivery before a number, or the delivery of the number.
+    private func firstLate(orWith number: UInt64) -> DeliverySlot? {
+        var slot = first
+        while slot != tail, slot.number <= number, let newer = slot.newer {
+            if slot.delivery != nil, slot.isLate || slot.number == number { return slot }
+            slot = newer
         }
         return nil
     }
 
-    /// Empties the slot of a number, if the delivery is still pending.
+    /// Removes the oldest delivery of a turn. The turn is over when none is left.
+    private mutating func removeOldest(in turn: inout Turn) -> Delivery? {
+        guard hasDelivery(before: turn.limit) else { return nil }
+        let delivery = remove(first)
+        turn.isOver = !hasDelivery(before: turn.limit)
+        return delivery
+    }
+
+    private func hasDelivery(before number: UInt64) -> Bool { count > 0 && first.number < number }
+
+    /// Removes the deliveries of a block that never runs. `releaseBlock` follows.
+    mutating func drop(_ slot: DeliverySlot) -> [Delivery] {
+        guard isOfPresentTarget(slot.number) else { return [] }
+        blockCount -= 1
+        switch order {
+        case .serial, .concurrent:
+            return remove([slot])
+        case .prioritized, .unplaced:
+            return count > blockCount ? remove([first]) : []
+        case .batch:
+            return remove(slots.drop { $0.number < slot.number })
+        }
+    }
+
+    mutating func removeAll() -> [Delivery] { remove(slots[...]) }
+
+    private mutating func remove(_ slots: ArraySlice<DeliverySlot>) -> [Delivery] {
+        defer { checkInvariants() }
+        return slots.compactMap { remove($0) }
+    }
+
+    /// Empties a slot, if its delivery is still pending.
     @inline(__always)
-    private mutating func remove(_ number: UInt64) -> Delivery? {
-        guard number >= first, number < end else { return nil }
-        guard let slot = slots[index(of: number)].take() else { return nil }
+    private mutating func remove(_ slot: DeliverySlot) -> Delivery? {
+        guard let delivery = slot.delivery.take() else { return nil }
         count -= 1
         if slot.isLate {
             lateCount -= 1
         }
-        if number == first {
-            removeEmptySlots()
-        }
-        return slot.delivery
+        removeEmptySlots()
+        return delivery
     }
 
     @inline(__always)
     private mutating func removeEmptySlots() {
-        if count == 0 {
-            first = end
-            // A large ring releases its memory with the last delivery.
-            if slots.count > 1024 {
-                slots = []
+        while first != tail, first.delivery == nil, let newer = first.newer {
+            let slot = first
+            first = newer
+            if !slot.hasBlock {
+                free(slot)
             }
-            return
         }
-        repeat {
-            first += 1
-        } while slots[index(of: first)] == nil
     }
 
-    private func list(_ delivery: Delivery?) -> [Delivery] {
-        guard let delivery else { return [] }
-        return [delivery]
+    /// Notes that the block of a slot has begun or is dropped.
+    mutating func releaseBlock(of slot: DeliverySlot) {
+        slot.hasBlock = false
+        slotsWithBlock -= 1
+        let hasLeftList = slot.number < (isEmpty ? end : first.number)
+        if hasLeftList {
+            free(slot)
+        }
+    }
+
+    /// Adds a slot behind the free ones.
+    private mutating func free(_ slot: DeliverySlot) {
+        slot.newer = nil
+        lastFree.newer = slot
+        lastFree = slot
+        if isEmpty, slotsWithBlock == 0, chunks.count > SlotChunk.mostKept {
+            trim()
+        }
+    }
+
+    /// Deallocates all chunks but the first. All slots are free.
+    @inline(never)
+    private mutating func trim() {
+        for chunk in chunks.dropFirst() { chunk.deallocate() }
+        chunks.removeLast(chunks.count - 1)
+        chunks[0].link()
+        first = chunks[0].first
+        tail = first
+        lastFree = chunks[0].last
     }
 
     // MARK: Numbers
@@ -349,58 +385,83 @@ struct DeliveryQueue: Sendable {
     func isOfPresentTarget(_ number: UInt64) -> Bool { number >= firstOnTarget }
 
     /// Allows blocks of later posts to make a delivery first, if the delivery is pending.
-    mutating func markLate(_ number: UInt64) {
-        guard number >= first, number < end else { return }
-        let index = index(of: number)
-        guard let slot = slots[index], !slot.isLate else { return }
-        slots[index]!.isLate = true
+    mutating func markLate(_ slot: DeliverySlot) {
+        guard slot.delivery != nil, !slot.isLate else { return }
+        slot.isLate = true
         lateCount += 1
     }
 
-    /// Moves the deliveries to another target (D6). Returns the numbers for its blocks: one for
-    /// each delivery, so that other work of the queue runs between the deliveries. With batching,
-    /// one.
-    mutating func move(to order: DeliveryOrder) -> Range<UInt64> {
-        defer { checkInvariants() }
+    /// Moves the deliveries to another target (D6). Returns the slots for its blocks: one for each
+    /// delivery, so that other work of the queue runs between the deliveries. With batching, one.
+    mutating func move(to order: DeliveryOrder) -> [DeliverySlot] {
         let moved = removeAll()
         self.order = order
         firstOnTarget = end
-        batchBlock = nil
-        blockCount = moved.count
+        blockCount = 0
+        var blocks: [DeliverySlot] = []
         for delivery in moved {
-            _ = store(Slot(delivery: delivery, isLate: true))
+            if let block = append(delivery, isLate: true) {
+                blocks.append(block)
+            }
         }
-        guard order == .batch, !isEmpty else { return firstOnTarget..<end }
-        batchBlock = firstOnTarget
-        return firstOnTarget..<firstOnTarget + 1
+        return blocks
     }
 
-    @inline(__always)
-    private func index(of number: UInt64) -> Int {
-        Int(truncatingIfNeeded: number) & (slots.count - 1)
-    }
-
-    /// Checks the representation in debug builds; each slot only in a small ring.
+    /// Checks the representation in debug builds; each slot only in a short list.
     @inline(__always)
     func checkInvariants() {
         #if DEBUG
-        assert(slots.count & (slots.count - 1) == 0, "the number of slots is a power of two")
-        assert(firstOnTarget <= end && first <= end && end - first <= UInt64(slots.count))
-        assert((count == 0) == (first == end), "an empty queue has no numbers")
-        assert(count == 0 || slots[index(of: first)] != nil, "the first slot is never empty")
-        assert(count <= bound.limit)
-        guard slots.count <= 2 * checkedSize else { return }
-        assert(slots.count { $0 != nil } == count)
-        assert(slots.count { $0?.isLate == true } == lateCount)
-        assert(
-            (first..<end).count { slots[index(of: $0)] != nil } == count,
-            "a number outside has a slot")
-        if let batchBlock {
-            assert(order == .batch && isOfPresentTarget(batchBlock))
-        }
+        assert(firstOnTarget <= end && count <= bound.limit)
+        assert(isEmpty != (first != tail), "an empty queue has no slots before the tail")
+        assert(isEmpty || first.delivery != nil, "the first slot is never empty")
+        assert(tail.delivery == nil && !tail.hasBlock && lastFree.newer == nil)
+        assert(blockCount <= slotsWithBlock && (order != .batch || blockCount <= 1))
         if order == .prioritized || order == .unplaced {
             assert(blockCount >= count, "a delivery without a block is never made")
         }
+        guard count <= checkedSize else { return }
+        let slots = slots
+        assert(slots.count == count)
+        assert(slots.count { $0.isLate } == lateCount)
+        assert(zip(slots, slots.dropFirst()).allSatisfy { $0.number < $1.number })
         #endif
+    }
+}
+
+/// Memory of several slots.
+/// SAFETY: the chunk belongs to one `DeliveryQueue`.
+@safe private struct SlotChunk {
+    /// With so many chunks, a queue of 252 slots keeps them all: 16 kB.
+    static let mostKept = 6
+
+    private let slots: UnsafeMutableBufferPointer<DeliverySlot.Content>
+
+    /// Makes free slots, linked in their order.
+    init(capacity: Int, of mailbox: Unmanaged<Mailbox>) {
+        let size = MemoryLayout<DeliverySlot.Content>.stride
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: capacity * size, alignment: 64)
+        unsafe slots = memory.bindMemory(to: DeliverySlot.Content.self)
+        unsafe slots.initialize(repeating: DeliverySlot.Content(mailbox: mailbox))
+        link()
+    }
+
+    func deallocate() {
+        unsafe slots.deinitialize()
+        unsafe slots.deallocate()
+    }
+
+    var capacity: Int { unsafe slots.count }
+    var first: DeliverySlot { self[0] }
+    var last: DeliverySlot { self[capacity - 1] }
+
+    private subscript(index: Int) -> DeliverySlot {
+        unsafe DeliverySlot(at: slots.baseAddress! + index)
+    }
+
+    /// Links all slots in their order.
+    func link() {
+        for index in 1..<capacity { self[index - 1].newer = self[index] }
+        last.newer = nil
     }
 }

@@ -9,14 +9,12 @@
 /// *Cost*: one block needs no allocation. With more than `mostSearched` targets a dictionary finds
 /// the block of a target, so a post to n targets is O(n).
 struct Effects: ~Copyable {
-    /// A block to make and submit.
+    /// A block to submit.
     private struct Submission {
         let target: BlockTarget
-        let first: Block.Entry
-        /// The deliveries to further observers; in most blocks none.
-        var others: ContiguousArray<Block.Entry> = []
+        var block: Block
 
-        func submit() { target.schedule(Block(first, others)) }
+        func submit() { target.schedule(block) }
     }
 
     private static let mostSearched = 128
@@ -33,8 +31,8 @@ struct Effects: ~Copyable {
 
     /// Adds a delivery in a new block, even if the target has one here. Takes over the target, so that a delivery
     /// retains it once.
-    mutating func addOwnBlock(_ entry: Block.Entry, on target: consuming BlockTarget) {
-        let submission = Submission(target: target, first: entry)
+    mutating func addOwnBlock(_ slot: DeliverySlot, on target: consuming BlockTarget) {
+        let submission = Submission(target: target, block: Block(slot))
         if first == nil {
             first = submission
         } else {
@@ -44,18 +42,18 @@ struct Effects: ~Copyable {
 
     /// Adds a delivery to the block on its target, or in a new block if the target has none here. On
     /// a concurrent target the observers of a post run at the same time, so each has its own block.
-    mutating func joinBlock(_ entry: Block.Entry, on target: consuming BlockTarget) {
+    mutating func joinBlock(_ slot: DeliverySlot, on target: consuming BlockTarget) {
         guard target.sharesBlocks, first != nil else {
-            return addOwnBlock(entry, on: target)
+            return addOwnBlock(slot, on: target)
         }
         if first!.target.sharesBlockAtPlace(of: target) {
-            return first!.others.append(entry)
+            return first!.block.append(slot)
         }
         if let index = indexOfBlock(on: target) {
-            return others[index].others.append(entry)
+            return others[index].block.append(slot)
         }
         indices?[target.place] = others.count
-        addOwnBlock(entry, on: target)
+        addOwnBlock(slot, on: target)
     }
 
     private mutating func indexOfBlock(on target: BlockTarget) -> Int? {

@@ -69,8 +69,8 @@ extension Mailbox {
     struct Extras: Sendable {
         var muting = Muting()
         var drops = DropCounts()
-        /// The numbers of blocks on the present target that began during a call of the handler.
-        var begunMeanwhile = FIFO<UInt64>()
+        /// The slots of blocks on the present target that began during a call of the handler.
+        var begunMeanwhile = FIFO<DeliverySlot>()
         /// The number of kept notifications that unmutings are delivering on their own threads.
         var unmutingCalls = 0
         /// Objects to release when the observer is idle.
@@ -91,9 +91,6 @@ extension Mailbox {
         var waitingAtPlace: WaitingCount?
         /// How many deliveries of `queue` are in that count.
         private var countedAtPlace = 0
-        /// The number of blocks that have neither begun nor been dropped, on all targets so far.
-        /// Not `DeliveryQueue.blockCount`, which counts on the present target.
-        var waitingBlocks = 0
         var lifetime = Lifetime.live
         /// A copy of the target's. To read the target would touch its reference count's cache line,
         /// which posts write.
@@ -110,12 +107,10 @@ extension Mailbox {
             waitingAtPlace = target?.waiting(in: center)
         }
 
-        /// The pending deliveries, made by the first change. A read before that traps: see
-        /// `hasQueue`.
+        /// The pending deliveries, made by `makeQueue`. An access before that traps: see `hasQueue`.
         var queue: DeliveryQueue {
             @inline(__always)
             mutating _modify {
-                madeQueue.make(DeliveryQueue(destination.target?.order ?? .serial))
                 yield &madeQueue.value
             }
             @inline(__always)
@@ -124,10 +119,20 @@ extension Mailbox {
             }
         }
 
+        /// Makes the queue, unless it is made.
+        @inline(__always)
+        mutating func makeQueue(of mailbox: Mailbox) {
+            unsafe madeQueue.make(
+                DeliveryQueue(destination.target?.order ?? .serial, of: .passUnretained(mailbox)))
+        }
+
         var hasQueue: Bool { madeQueue.isMade }
 
         @inline(__always)
         var hasPending: Bool { madeQueue.isMade && !madeQueue.value.isEmpty }
+
+        /// Whether a block, on this target or an earlier one, has a slot of the queue.
+        var hasBlocks: Bool { madeQueue.isMade && madeQueue.value.hasBlocks }
 
         /// Whether a pending delivery is late; see `DeliveryOrder`.
         var hasLate: Bool { madeQueue.isMade && madeQueue.value.hasLate }

@@ -6,9 +6,9 @@ internal import Synchronization
 /// An observer gets a mailbox if the target is not the posting thread, or if the observer is muted
 /// or bounded. Until then a post calls the handler directly, and no code of this file runs.
 ///
-/// **A delivery's way.** A post appends the notification to the `DeliveryQueue` under a number, and
-/// puts the number into the post's `Block` for the target. The queue of the target keeps the order.
-/// On the target, the block takes the delivery of its number, and calls the handler.
+/// **A delivery's way.** A post appends the notification to the `DeliveryQueue`, in a slot with a
+/// number, and puts the slot into the post's `Block` for the target. The queue of the target keeps
+/// the order. On the target, the block takes the delivery of its slot, and calls the handler.
 /// `DeliveryOrder` says which deliveries a block takes. If they were dropped, moved, released or
 /// made by another block meanwhile, there is none.
 ///
@@ -36,10 +36,10 @@ internal import Synchronization
 ///
 /// **Calls by blocks never overlap.** Calls that a post or an unmuting makes itself are not
 /// recorded here. If a block begins while another block calls the handler (on a concurrent queue,
-/// or in a run loop inside the handler), the block leaves its number in `begunMeanwhile`. After the
-/// return the first block delivers these numbers, or submits them again after a switch.
+/// or in a run loop inside the handler), the block leaves its slot in `begunMeanwhile`. After the
+/// return the first block begins these blocks, or submits them again after a switch.
 ///
-/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the
+/// **Switching** (D6). The deliveries get new slots and new blocks on the new target, so the
 /// blocks on the old target find nothing.
 ///
 /// **Who retains whom.** The registration retains its mailbox. A block retains none of
@@ -179,6 +179,8 @@ final class Mailbox: Sendable {
     enum Reception {
         /// The notification is appended or dropped.
         case taken
+        /// The notification is appended, and the target gets a block with the slot.
+        case appended(DeliverySlot, BlockTarget)
         /// The post calls the handler.
         case call
         /// Nothing was done: there is more to decide or to report.
@@ -187,14 +189,10 @@ final class Mailbox: Sendable {
 
     /// Takes the notification of a post that asks no other observer: the short way, for an observer
     /// without a hook, a bound or a notification to keep.
-    func takeAlone(
-        _ notification: Notification, _ stored: StoredNotification?,
-        for address: RegistrationAddress
-    ) -> Reception {
+    func takeAlone(_ notification: Notification, _ stored: StoredNotification?) -> Reception {
         if Events.areTraced { return .undecided }
         if stored == nil, notification.hasEnding { return .undecided }
-        var block: (target: BlockTarget, number: UInt64)?
-        let reception = state.withLock { state -> Reception in
+        return state.withLock { state in
             guard state.takesPosts else { return .taken }
             guard state.decidesAtOnce else { return .undecided }
             if state.isMuted {
@@ -205,23 +203,16 @@ final class Mailbox: Sendable {
                 var overtaking = Overtaking()
                 if isInline(state, &overtaking) { return .call }
             }
-            let delivery = Delivery(
-                stored: stored ?? StoredNotification(notification), postNumber: PostNumber.next(),
-                waitsSince: nil)
+            state.makeQueue(of: self)
             // Without a bound nothing is dropped.
-            let number = state.queue.append(delivery).block
+            let slot = state.queue.append(
+                Delivery(
+                    stored: stored ?? StoredNotification(notification),
+                    postNumber: PostNumber.next(), waitsSince: nil))
             state.publishWaitingCount()
-            guard let number, let target = state.destination.target else { return .taken }
-            state.waitingBlocks += 1
-            block = (target, number)
-            return .taken
+            guard let slot, let target = state.destination.target else { return .taken }
+            return .appended(slot, target)
         }
-        if let block {
-            // A user's scheduler may wait for the end of the observer.
-            ThreadRecord.clearHazardPointer(after: address)
-            block.target.schedule(Block(Block.Entry(self, block.number), []))
-        }
-        return reception
     }
 
     /// Whether a post, or an unmuting, on the calling thread calls the handler (D1, D3).
@@ -250,21 +241,17 @@ final class Mailbox: Sendable {
         _ delivery: consuming Delivery, isLate: Bool = false, to state: inout State,
         _ effects: inout Effects
     ) {
-        let appended = state.queue.append(delivery, isLate: isLate)
-        if let dropped = appended.dropped {
-            drop(dropped, because: .backlogIsFull, in: &state, &effects)
+        state.makeQueue(of: self)
+        if state.queue.refusesNext {
+            return drop(delivery, because: .backlogIsFull, in: &state, &effects)
         }
+        if let oldest = state.queue.makeRoom() {
+            drop(oldest, because: .backlogIsFull, in: &state, &effects)
+        }
+        let slot = state.queue.append(consume delivery, isLate: isLate)
         state.publishWaitingCount()
-        guard let number = appended.block, let target = state.destination.target else { return }
-        state.waitingBlocks += 1
-        effects.joinBlock(Block.Entry(self, number), on: target)
-    }
-
-    /// Submits a block of its own for a delivery that has lost its block.
-    private func resubmit(_ number: UInt64, in state: inout State, _ effects: inout Effects) {
-        guard let target = state.destination.target else { return }
-        state.waitingBlocks += 1
-        effects.addOwnBlock(Block.Entry(self, number), on: target)
+        guard let slot, let target = state.destination.target else { return }
+        effects.joinBlock(slot, on: target)
     }
 
     /// Reports the beginning of a wait to a trace, if there is one. `targetName`: as computed
@@ -305,13 +292,13 @@ final class Mailbox: Sendable {
     /// Makes the deliveries of a block, and of blocks that begin meanwhile. `previous`: the
     /// registration that the block called last.
     func deliver(
-        _ number: UInt64, after previous: inout RegistrationAddress,
+        _ slot: DeliverySlot, after previous: inout RegistrationAddress,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         // After the lock others may release this object, unless there is a call: then `end(of:)`
         // keeps the registration, and so this object, until the return.
         var (next, retained) = state.withLock { state in
-            (begin(DeliveryQueue.Turn(number), in: &state), blockNoLongerWaits(in: &state))
+            (begin(slot, in: &state), selfWithoutBlocks(in: &state))
         }
         while let call = next.take() {
             // SAFETY: `end(of:)` keeps the registration until the return.
@@ -327,28 +314,31 @@ final class Mailbox: Sendable {
         withExtendedLifetime(retained) {}
     }
 
-    /// Counts a block that begins, or is dropped. Returns what the last block of an ended
-    /// observer releases.
-    private func blockNoLongerWaits(in state: inout State) -> Mailbox? {
-        state.waitingBlocks -= 1
-        guard state.waitingBlocks == 0, state.hasEnded, state.hasExtras else { return nil }
+    /// Returns what an ended observer releases, if no block has a slot any more.
+    private func selfWithoutBlocks(in state: inout State) -> Mailbox? {
+        guard state.hasEnded, state.hasExtras, !state.hasBlocks else { return nil }
         return state.extras.selfForBlocks.take()
     }
 
-    /// Begins the next call of a block, unless a handler is running: its return then continues with
-    /// this block.
-    private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
-        if state.hasEnded { return nil }
+    /// Begins a block, unless a handler is running: its return then begins the block.
+    private func begin(_ slot: DeliverySlot, in state: inout State) -> Call? {
         // There is a block, so the queue is made.
-        guard state.queue.isOfPresentTarget(turn.number) else { return nil }
-        // The return of the running handler begins this block, or submits another for it after a
-        // switch. The delivery is late, because that block may come behind the blocks of later
-        // posts.
-        if execution.awaitReturnIfRunning() {
-            state.queue.markLate(turn.number)
-            state.extras.begunMeanwhile.append(turn.number)
+        guard !state.hasEnded, state.queue.isOfPresentTarget(slot.number) else {
+            state.queue.releaseBlock(of: slot)
             return nil
         }
+        // The return of the running handler begins this block, or submits it again after a switch.
+        // The delivery is late, because the block may then come behind the blocks of later posts.
+        if execution.awaitReturnIfRunning() {
+            state.queue.markLate(slot)
+            state.extras.begunMeanwhile.append(slot)
+            return nil
+        }
+        return nextCall(in: state.queue.begin(slot), of: &state)
+    }
+
+    /// Begins the next call of a block.
+    private func nextCall(in turn: DeliveryQueue.Turn, of state: inout State) -> Call? {
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
         state.publishWaitingCount()
@@ -383,34 +373,36 @@ final class Mailbox: Sendable {
     }
 
     /// Begins the next call of the block, or of one that began meanwhile. After a switch, submits
-    /// blocks for the latter again: they began on the new target, and this thread is not there.
+    /// the latter again: they began on the new target, and this thread is not there.
     private func continueBlocks(
         after turn: DeliveryQueue.Turn, in state: inout State, _ effects: inout Effects
     ) -> Call? {
         guard state.queue.isOfPresentTarget(turn.number) else {
-            while state.hasBegunMeanwhile, let number = state.extras.begunMeanwhile.popFirst() {
-                resubmit(number, in: &state, &effects)
+            // The switch has set a target.
+            guard let target = state.destination.target else { return nil }
+            while state.hasBegunMeanwhile, let slot = state.extras.begunMeanwhile.popFirst() {
+                effects.addOwnBlock(slot, on: target)
             }
             return nil
         }
-        if !turn.isOver, let next = begin(turn, in: &state) { return next }
-        while state.hasBegunMeanwhile, let number = state.extras.begunMeanwhile.popFirst() {
-            if let next = begin(DeliveryQueue.Turn(number), in: &state) { return next }
+        if !turn.isOver, let next = nextCall(in: turn, of: &state) { return next }
+        while state.hasBegunMeanwhile, let slot = state.extras.begunMeanwhile.popFirst() {
+            if let next = begin(slot, in: &state) { return next }
         }
         return nil
     }
 
     /// Called before a block calls its first handler. A later block, which a handler of this block
     /// runs inside its call, may reach this observer first, and then makes the delivery of the
-    /// number first.
-    func markLate(_ number: UInt64) { state.withLock { $0.queue.markLate(number) } }
+    /// slot first.
+    func markLate(_ slot: DeliverySlot) { state.withLock { $0.queue.markLate(slot) } }
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
     /// without the lock.
-    func dropBlock(_ number: UInt64) {
+    func dropBlock(_ slot: DeliverySlot) {
         var hasDropped = false
         change { state, effects in
-            for delivery in state.queue.drop(number) {
+            for delivery in state.queue.drop(slot) {
                 hasDropped = true
                 drop(delivery, because: .targetCancelled, in: &state, &effects)
             }
@@ -419,8 +411,11 @@ final class Mailbox: Sendable {
         if hasDropped, let registration = registration.retained, registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
-        // Last: while the block is counted, this object stays (`selfForBlocks`).
-        let retained = state.withLock { blockNoLongerWaits(in: &$0) }
+        // Last: while the block has the slot, this object stays (`selfForBlocks`).
+        let retained = state.withLock { state in
+            state.queue.releaseBlock(of: slot)
+            return selfWithoutBlocks(in: &state)
+        }
         withExtendedLifetime(retained) {}
     }
 
@@ -439,7 +434,7 @@ final class Mailbox: Sendable {
 
     /// A delivery that a switch has moved, and that needs a block on the new target.
     struct Moved {
-        let entry: Block.Entry
+        let slot: DeliverySlot
         let postNumber: PostNumber
     }
 
@@ -452,7 +447,7 @@ final class Mailbox: Sendable {
         guard let new else { return }
         if observers.count > 1 { moved.sort { $0.postNumber < $1.postNumber } }
         var effects = Effects()
-        for delivery in moved { effects.addOwnBlock(delivery.entry, on: new) }
+        for delivery in moved { effects.addOwnBlock(delivery.slot, on: new) }
         effects.carryOut()
     }
 
@@ -481,14 +476,17 @@ final class Mailbox: Sendable {
         to target: BlockTarget, in state: inout State, _ moved: inout [Moved]
     ) {
         guard state.hasQueue else { return }
-        if state.hasBegunMeanwhile {
-            state.extras.begunMeanwhile = FIFO()
+        for slot in state.queue.move(to: target.order) {
+            guard let postNumber = slot.delivery?.postNumber else { continue }
+            moved.append(Moved(slot: slot, postNumber: postNumber))
         }
-        let postNumbers = state.queue.deliveries.map(\.postNumber)
-        let numbers = state.queue.move(to: target.order)
-        state.waitingBlocks += numbers.count
-        for (number, postNumber) in zip(numbers, postNumbers) {
-            moved.append(Moved(entry: Block.Entry(self, number), postNumber: postNumber))
+        releaseBegunMeanwhile(in: &state)
+    }
+
+    /// Releases the slots of blocks that began during a call of the handler, and make nothing.
+    private func releaseBegunMeanwhile(in state: inout State) {
+        while state.hasBegunMeanwhile, let slot = state.extras.begunMeanwhile.popFirst() {
+            state.queue.releaseBlock(of: slot)
         }
     }
 
@@ -500,6 +498,7 @@ final class Mailbox: Sendable {
 
     func setBacklog(_ backlog: BufferingPolicy) {
         change { state, effects in
+            state.makeQueue(of: self)
             for delivery in state.queue.setBound(backlog) {
                 drop(delivery, because: .backlogIsFull, in: &state, &effects)
             }
@@ -525,8 +524,9 @@ final class Mailbox: Sendable {
             state.lifetime = .ended
             let isRunning = execution.awaitReturnIfRunning()
             if isRunning { state.extras.registrationForCall = registration }
-            if state.waitingBlocks > 0 { state.extras.selfForBlocks = self }
             var deliveries = state.hasPending ? state.queue.removeAll() : []
+            releaseBegunMeanwhile(in: &state)
+            if state.hasBlocks { state.extras.selfForBlocks = self }
             state.publishWaitingCount()
             if let kept = state.kept {
                 deliveries.append(kept)

@@ -269,13 +269,17 @@ internal import Synchronization
         if state & (StateBits.once | StateBits.preparing | StateBits.ended) == 0,
             let mailbox = unsafe unretainedMailbox
         {
-            let reception = unsafe mailbox._withUnsafeGuaranteedRef {
-                $0.takeAlone(posted, stored, for: address)
-            }
-            switch reception {
-            case .taken: return
-            case .call: return receiveInAnyState(posted)
-            case .undecided: break
+            switch unsafe mailbox._withUnsafeGuaranteedRef({ $0.takeAlone(posted, stored) }) {
+            case .taken:
+                return
+            case .appended(let slot, let target):
+                // A user's scheduler may wait for the end of the observer.
+                ThreadRecord.clearHazardPointer(after: address)
+                return target.schedule(Block(slot))
+            case .call:
+                return receiveInAnyState(posted)
+            case .undecided:
+                break
             }
         }
         var waiting = WaitingForm(stored)

@@ -27,6 +27,26 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @Test func `D6 M9 blocks of a suspended queue keep nothing but their slots after a switch`() {
+        let (left, queue) = (DispatchQueue(label: "left"), DispatchQueue(label: "BlockTests"))
+        left.suspend()
+        let token = center.observe(.sample, on: .dispatchQueue(left)) { [log] in
+            log.add("\($0.number)")
+        }
+        for number in 1...100 { center.post(.sample, number: number) }
+        token.target = .dispatchQueue(queue)
+        for _ in 1...50 {
+            for number in 1...500 { center.post(.sample, number: number) }
+            queue.settle()
+        }
+        #expect(log.entries.count == 100 + 50 * 500)
+        let slots = token.registration?.mailbox?.state.withLock { $0.queue.capacity } ?? 0
+        #expect(100...2048 ~= slots)
+        left.resume()
+        left.settle()
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `D2 libdispatch's own queue gets the blocks, without a closure of Swift's`() {
         #expect(unsafe DispatchQueue(label: "BlockTests").cQueue != nil)
         #expect(unsafe DispatchQueue.global().cQueue != nil)

@@ -12,6 +12,35 @@ import Tether
         let log = Log<String>()
     }
 
+    @Test func `D2 D6 a block that is submitted again after a switch has its own delivery alone`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (
+            fixture.center, fixture.first, fixture.second, fixture.log
+        )
+        let token = Box<NotificationObserver?>(nil)
+        let tokens = [
+            center.observe(.sample, on: .custom(first)) { notification in
+                log.add("first \(notification.number)")
+                guard notification.number == 1 else { return }
+                token.value?.target = .custom(second)
+                // One block for both. The delivery of this observer waits for the return, which
+                // submits a block again.
+                center.post(.sample, number: 2)
+                second.runAll()
+            },
+            center.observe(.sample, on: .custom(second)) { log.add("second \($0.number)") },
+        ]
+        token.set(tokens[0])
+        center.post(.sample, number: 1)
+        first.runAll()
+        second.runAll()
+        center.post(.sample, number: 3)
+        second.runAll()
+        #expect(
+            log.entries == ["first 1", "second 1", "second 2", "first 2", "first 3", "second 3"])
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `D6 a switch on another thread neither waits for a running handler nor overtakes`() {
         let fixture = Fixture()
         let (center, first, second, log) = (

@@ -30,6 +30,7 @@ final class CustomTarget: BlockTarget, @unchecked Sendable {
     override var mayRunInSchedule: Bool { true }
 
     override func schedule(_ block: __owned Block) {
+        let block = CancellableBlock(block)
         // A task that the scheduler starts must not inherit the async handler's call that posts
         // here.
         AsyncRun.$current.withValue(nil) { scheduler.schedule { block.runNestable() } }

@@ -27,11 +27,8 @@ extension DispatchQueue {
     func submit(_ block: __owned Block) {
         guard let queue = unsafe cQueue else { return async { block.run() } }
         // SAFETY: `self` keeps the queue during the call, and the queue keeps itself until the block
-        // has run.
-        unsafe tether_async(queue, Unmanaged.passRetained(block).toOpaque()) { block in
-            // SAFETY: the context is the block that was retained above, and is run once.
-            unsafe Unmanaged<Block>.fromOpaque(block).takeRetainedValue().run()
-        }
+        // has run, once.
+        unsafe tether_async(queue, block.address) { unsafe Block(at: $0).run() }
     }
 
     #if canImport(Darwin)
@@ -95,9 +92,9 @@ final class OperationQueueTarget: BlockTarget, @unchecked Sendable {
 
     /// SAFETY: `block` is constant and Sendable; the rest is `Operation`'s own state.
     private final class DeliveryOperation: Operation, @unchecked Sendable {
-        private let block: Block
+        private let block: CancellableBlock
 
-        init(_ block: Block) { self.block = block }
+        init(_ block: Block) { self.block = CancellableBlock(block) }
 
         override func main() { block.run() }
 
