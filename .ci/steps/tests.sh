@@ -122,6 +122,14 @@ changing_model() {
     test_all_release --filter ChangingModelTests
 }
 
+# Holders of objects in random graphs, while threads change other objects.
+holder_graphs() {
+    export TETHER_TEST_LIMIT=$limit
+    debug_build
+    TETHER_GRAPHS=1000 limited swift test --skip-build --filter HolderGraphTests
+    TETHER_GRAPHS=300 test_all_release --filter HolderGraphTests
+}
+
 long_model() { TETHER_MODEL_OPERATIONS=20000000 TETHER_TEST_LIMIT=$limit test_release --filter '\.ModelTests'; }
 
 long_storms() { TETHER_STORM=100 TETHER_TEST_LIMIT=$limit test_release --filter StormTests; }

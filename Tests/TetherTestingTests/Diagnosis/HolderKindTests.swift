@@ -283,7 +283,8 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
     ]
 
     static let running = [
-        Kind("sleeping task", "a task that runs a closure in ", "waits in `Task.sleep(") {
+        // An optimized build inlines `Task.sleep`, which calls `Clock.sleep`.
+        Kind("sleeping task", "a task that runs a closure in ", "waits in `", ".sleep(for:") {
             model, ends in
             await wait(ends) { _ in
                 try? await Task.sleep(for: .seconds(1_000_000))
