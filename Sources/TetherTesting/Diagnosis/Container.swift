@@ -62,136 +62,123 @@ struct Container: Sendable {
         }
     }
 
+    // MARK: Buffers
+
+    /// The elements of an array or a set, or the keys or the values of a dictionary.
+    private struct Buffer {
+        let start: HiddenAddress
+        let type: RuntimeType
+        let stride: Int
+        /// The number of places.
+        let count: Int
+        /// A bit for each place of a set or a dictionary: whether the place is used.
+        var bitmap: HiddenAddress?
+        var isOfValues = false
+    }
+
+    /// The buffers of a storage, given a copy of the storage's first bytes.
+    private func buffers(of storage: HiddenAddress, _ start: [UInt8]) -> [Buffer] {
+        if kind == .array {
+            guard let count = start.load(Int.self, at: 16), count > 0,
+                let alignment = key.alignment, let stride = key.stride, stride > 0
+            else { return [] }
+            let first = (32 + alignment - 1) & ~(alignment - 1)
+            return [Buffer(start: storage + first, type: key, stride: stride, count: count)]
+        }
+        guard let scaleOffset = fields["_scale"],
+            let scale = start.load(UInt8.self, at: scaleOffset), scale < 48
+        else { return [] }
+        let bitmap = storage + ((fields.values.max() ?? 0) + 8)
+        func buffer(_ field: String, _ type: RuntimeType?, isOfValues: Bool) -> Buffer? {
+            guard let offset = fields[field], let address = start.load(UInt.self, at: offset),
+                let type, let stride = type.stride, stride > 0
+            else { return nil }
+            return Buffer(
+                start: HiddenAddress(address), type: type, stride: stride, count: 1 << Int(scale),
+                bitmap: bitmap, isOfValues: isOfValues)
+        }
+        return [
+            buffer("_rawKeys", key, isOfValues: false),
+            buffer("_rawElements", key, isOfValues: false),
+            buffer("_rawValues", value, isOfValues: true),
+        ].compactMap(\.self)
+    }
+
+    // MARK: All elements
+
     /// Adds the references of the elements within a budget, given a copy of the storage's first
     /// bytes.
     func addElements(
         in storage: HeapObject, _ start: [UInt8], within budget: Budget,
         to found: inout HeapObject.Contents
     ) {
-        if kind == .array {
-            addArray(storage, start, budget, &found)
-        } else {
-            addHashed(storage, start, budget, &found)
-        }
-    }
-
-    private func addArray(
-        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget,
-        _ found: inout HeapObject.Contents
-    ) {
-        let layout = TypeLayout.value(of: key)
-        guard !layout.isNone, let all = start.load(Int.self, at: 16), all > 0,
-            let alignment = key.alignment,
-            let stride = key.stride
-        else { return }
-        let first = (32 + alignment - 1) & ~(alignment - 1)
-        let elements = elements(
-            budget.readable(all, stride), at: storage.address &+ UInt(first), layout, stride,
-            until: budget.deadline)
-        found.references = elements.enumerated().flatMap { index, references in
-            references.map { $0.inside("[\(index)]") }
-        }
-        found.elements = elements.count
-        found.isCut = elements.count < all
-    }
-
-    /// Keys and values are in two buffers; a bitmap behind the fields marks the places in use.
-    private func addHashed(
-        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget,
-        _ found: inout HeapObject.Contents
-    ) {
-        guard let scaleOffset = fields["_scale"],
-            let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
-            let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
-            let keys = start.load(UInt.self, at: keysOffset)
-        else { return }
-        let all = 1 << Int(scale)
-        let end = (fields.values.max() ?? 0) + 8
-        let words = (min(all, budget.elements) + 63) / 64
-        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: words * 8) else {
-            return
-        }
-        var buffers = [(keys, key)]
-        if let value, let values = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }) {
-            buffers.append((values, value))
-        }
-        for (address, type) in buffers {
-            let layout = TypeLayout.value(of: type)
-            guard !layout.isNone, let stride = type.stride else { continue }
-            let elements = elements(
-                budget.readable(all, stride), at: address, layout, stride, until: budget.deadline
-            ) { bitmap[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
-            found.references += elements.flatMap { references in references.map { $0.inside("[…]") }
+        for buffer in buffers(of: HiddenAddress(storage.address), start) {
+            let layout = TypeLayout.value(of: buffer.type)
+            if layout.isNone { continue }
+            let elements = elements(of: buffer, layout, within: budget)
+            for (number, references) in elements.enumerated() {
+                let label = kind == .array ? "[\(number)]" : "[…]"
+                found.references += references.map { $0.inside(label) }
             }
             found.elements += elements.count
-            if elements.count < all { found.isCut = true }
+            if elements.count < buffer.count { found.isCut = true }
         }
+    }
+
+    /// The references of each element in a buffer, none for an unused place, as far as read within
+    /// a budget.
+    private func elements(
+        of buffer: Buffer, _ layout: TypeLayout, within budget: Budget
+    ) -> [[HeapObject.Reference]] {
+        let count = budget.readable(buffer.count, buffer.stride)
+        guard let bytes = Memory.bytes(at: buffer.start.address, count: count * buffer.stride)
+        else { return [] }
+        var used: [UInt8]?
+        if let bitmap = buffer.bitmap {
+            used = Memory.bytes(at: bitmap.address, count: (count + 63) / 64 * 8)
+            if used == nil { return [] }
+        }
+        var found: [[HeapObject.Reference]] = []
+        // The deadline is checked before each element: an existential takes some system calls, the
+        // clock takes none.
+        while found.count < count, DispatchTime.now() < budget.deadline {
+            let number = found.count
+            let isUsed = used.map { $0[number / 8] >> UInt8(number % 8) & 1 == 1 } ?? true
+            found.append(
+                isUsed ? layout.references(in: bytes, at: number * buffer.stride) : [])
+        }
+        return found
     }
 
     // MARK: One word
 
     /// The meaning of a word in the storage, given a copy of the storage's first bytes.
-    func meaning(of offset: Int, in storage: HiddenAddress, _ start: [UInt8]) -> WordMeaning {
-        let found =
-            kind == .array
-            ? elementMeaning(of: offset, in: storage, start)
-            : hashedMeaning(of: offset, in: storage, start)
-        return found ?? WordMeaning(.none)
-    }
-
-    private func elementMeaning(
+    func meaning(
         of offset: Int, in storage: HiddenAddress, _ start: [UInt8]
-    ) -> WordMeaning? {
-        guard let count = start.load(Int.self, at: 16), let alignment = key.alignment else {
-            return nil
-        }
-        let first = (32 + alignment - 1) & ~(alignment - 1)
-        return Container.meaning(of: key, at: offset - first, in: storage + first) { number in
-            number < count ? "[\(number)]" : nil
-        }
+    ) -> WordMeaning {
+        let buffers = buffers(of: storage, start)
+        let buffer = buffers.last { $0.start - storage <= offset }
+        guard let buffer, let size = buffer.type.size else { return WordMeaning(.none) }
+        let inside = offset - (buffer.start - storage)
+        let number = inside / buffer.stride
+        let place = inside % buffer.stride
+        guard place < size, number < buffer.count, isUsed(number, in: buffer),
+            let value = Memory.bytes(
+                at: (buffer.start + number * buffer.stride).address, count: size)
+        else { return WordMeaning(.none) }
+        let label = label(of: number, in: buffer, keys: buffers[0])
+        return TypeLayout.value(of: buffer.type).meaning(of: place, in: value).inside(label)
     }
 
-    private func hashedMeaning(
-        of offset: Int, in storage: HiddenAddress, _ start: [UInt8]
-    ) -> WordMeaning? {
-        guard let scaleOffset = fields["_scale"],
-            let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
-            let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
-            let keysAddress = start.load(UInt.self, at: keysOffset)
-        else { return nil }
-        let bitmap = storage + ((fields.values.max() ?? 0) + 8)
-        func isUsed(_ number: Int) -> Bool {
-            guard number < 1 << Int(scale),
-                let byte = Memory.load(UInt8.self, at: (bitmap + number / 8).address)
-            else { return false }
-            return byte >> UInt8(number % 8) & 1 == 1
-        }
-        let keys = HiddenAddress(keysAddress)
-        if let value, let address = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }),
-            case let first = HiddenAddress(address) - storage, offset >= first
-        {
-            return Container.meaning(of: value, at: offset - first, in: storage + first) { number in
-                isUsed(number) ? "[\(text(ofKey: number, in: keys))]" : nil
-            }
-        }
-        return Container.meaning(of: key, at: offset - (keys - storage), in: keys) { number in
-            isUsed(number) ? "[…]" : nil
-        }
+    private func isUsed(_ number: Int, in buffer: Buffer) -> Bool {
+        guard let bitmap = buffer.bitmap else { return true }
+        let byte = Memory.load(UInt8.self, at: (bitmap + number / 8).address)
+        return byte.map { $0 >> UInt8(number % 8) & 1 == 1 } == true
     }
 
-    /// The meaning of a word in a buffer of values; `nil` if the word is in no used value.
-    private static func meaning(
-        of type: RuntimeType, at offset: Int, in buffer: HiddenAddress,
-        labelOf label: (Int) -> String?
-    ) -> WordMeaning? {
-        guard offset >= 0, let stride = type.stride, stride > 0, let size = type.size else {
-            return nil
-        }
-        let number = offset / stride
-        guard offset % stride < size, let label = label(number),
-            let value = Memory.bytes(at: (buffer + number * stride).address, count: size)
-        else { return nil }
-        return TypeLayout.value(of: type).meaning(of: offset % stride, in: value).inside(label)
+    private func label(of number: Int, in buffer: Buffer, keys: Buffer) -> String {
+        if kind == .array { return "[\(number)]" }
+        return buffer.isOfValues ? "[\(text(ofKey: number, in: keys.start))]" : "[…]"
     }
 
     /// A key in the words of the source, if it is a string or a number.
@@ -210,25 +197,5 @@ struct Container: Sendable {
             default: nil
             }
         return text ?? "…"
-    }
-
-    // MARK: All elements
-
-    /// The references of each element in a buffer, none for an unused place, as far as read before
-    /// a deadline.
-    private func elements(
-        _ count: Int, at address: UInt, _ layout: TypeLayout, _ stride: Int,
-        until deadline: DispatchTime,
-        where isThere: (Int) -> Bool = { _ in true }
-    ) -> [[HeapObject.Reference]] {
-        guard let bytes = Memory.bytes(at: address, count: count * stride) else { return [] }
-        var found: [[HeapObject.Reference]] = []
-        // The deadline is checked before each element: an existential takes some system calls, the
-        // clock takes none.
-        while found.count < count, DispatchTime.now() < deadline {
-            let index = found.count
-            found.append(isThere(index) ? layout.references(in: bytes, at: index * stride) : [])
-        }
-        return found
     }
 }
