@@ -54,7 +54,7 @@ public func holders(of object: AnyObject, limit: Duration = .seconds(5)) -> [Hol
             "\(path.sentence). \(path.remedy)".trimmingCharacters(in: .whitespaces),
             path.picture(to: [name]))
     }
-    if result.known < count {
+    if result.known < count, !result.isCut {
         let missing = count - result.known
         var picture = LeakPicture([Diagnosis.references(missing), "not found"], .grey)
         picture.hold([name], "")

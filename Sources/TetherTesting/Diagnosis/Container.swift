@@ -184,18 +184,21 @@ struct Container: Sendable {
     /// A key in the words of the source, if it is a string or a number.
     private func text(ofKey number: Int, in keys: HiddenAddress) -> String {
         let place = keys + number * (key.stride ?? 1)
-        let address = place.address
-        let text: String? =
-            switch key.type {
-            case is Int.Type: Memory.load(Int.self, at: address).map(String.init)
-            case is Int32.Type: Memory.load(Int32.self, at: address).map(String.init)
-            case is Int64.Type: Memory.load(Int64.self, at: address).map(String.init)
-            case is UInt.Type: Memory.load(UInt.self, at: address).map(String.init)
-            case is UInt32.Type: Memory.load(UInt32.self, at: address).map(String.init)
-            case is UInt64.Type: Memory.load(UInt64.self, at: address).map(String.init)
-            case is String.Type, is String?.Type: MemoryText.string(at: place).map { "\"\($0)\"" }
-            default: nil
-            }
-        return text ?? "…"
+        if key.type is String.Type || key.type is String?.Type {
+            return MemoryText.string(at: place).map { "\"\($0)\"" } ?? "…"
+        }
+        guard let type = key.type as? any FixedWidthInteger.Type,
+            let bytes = Memory.bytes(at: place.address, count: key.size ?? 0)
+        else { return "…" }
+        return Container.text(ofNumber: bytes, type)
+    }
+
+    private static func text<Number: FixedWidthInteger>(
+        ofNumber bytes: [UInt8], _ type: Number.Type
+    ) -> String {
+        let number = bytes.reversed().reduce(0 as Number) { number, byte in
+            number << 8 | Number(truncatingIfNeeded: byte)
+        }
+        return "\(number)"
     }
 }

@@ -40,7 +40,8 @@ struct HolderSearch {
         var rootless: [RootPath] = []
         /// The number of strong references in holders and roots of known kinds.
         var known = 0
-        /// Whether the limit ended the search.
+        /// Whether the limit ended the search, or the object is not one of the allocator's, as one
+        /// in the data of an image.
         var isCut = false
     }
 
@@ -51,6 +52,10 @@ struct HolderSearch {
     /// - Parameter count: the number of strong references to the object.
     func holders(of object: HiddenAddress, count: Int) -> Result {
         var result = Result()
+        guard places.isChunk(object) else {
+            result.isCut = true
+            return result
+        }
         let direct = places.found(leadingTo: object, isTarget: true)
             .sorted { $0.cost < $1.cost }
         let proved = direct.count { $0.edge.isProved }

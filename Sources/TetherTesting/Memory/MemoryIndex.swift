@@ -7,7 +7,7 @@ internal import Tether
 /// that still are the address. See MemoryIndex.c for its structure, GlibcHeap.c for the layout of
 /// the heap.
 ///
-/// Cost: some milliseconds for 10 MB of memory, and about two seconds for 1 GB.
+/// Cost: about 130 milliseconds for 100 MB of memory in a debug build, and 1.3 seconds for 1 GB.
 @safe final class MemoryIndex {
     private let index: OpaquePointer
 

@@ -98,6 +98,12 @@ struct MemoryPlaces {
         threads = ThreadPlaces(index)
     }
 
+    /// Whether an object is a chunk of the allocator. Words that lead to others are not known.
+    func isChunk(_ object: HiddenAddress) -> Bool {
+        guard case .used(object, _) = index.chunk(around: object) else { return false }
+        return true
+    }
+
     /// What the words that lead to an object are.
     /// - Parameter isTarget: whether the object is the one whose holders are searched.
     func found(leadingTo object: HiddenAddress, isTarget: Bool = false) -> [Found] {
@@ -236,14 +242,16 @@ struct MemoryPlaces {
         }
         if SwiftTasks.isJob(first) { return nil }
         let kind = Memory.load(UInt.self, at: first)
-        if kind == HeapKind.genericBox || kind == HeapKind.error, offset >= 16 {
+        let isSwift = kind.map(HeapKind.range.contains) == true
+        if isSwift, offset < 16 || MemoryPlaces.hasEnded(start) { return nil }
+        if kind == HeapKind.genericBox || kind == HeapKind.error {
             let isError = kind == HeapKind.error
             guard let box = BoxedValue(chunk, start, isError: isError) else {
                 return known(.box, Cost.hidden)
             }
             return inside(.box, box.meaning(of: offset))
         }
-        if kind == HeapKind.context, offset >= 16 { return known(.closure, Cost.hidden) }
+        if kind == HeapKind.context { return known(.closure, Cost.hidden) }
         if DispatchObjects.isBlock(first) {
             return DispatchObjects.captures(chunk, at: offset) ? known(.block) : nil
         }

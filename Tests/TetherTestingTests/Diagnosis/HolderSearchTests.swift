@@ -102,6 +102,8 @@ import Tether
         #expect(result.rootless.map(\.sentence) == [])
         // No path has a freed holder, not even perhaps.
         #expect(result.paths.allSatisfy { $0.holders.isEmpty }, "\(result.paths.map(\.sentence))")
+        // Nothing is known of a place that is no object of the allocator's.
+        #expect(search.holders(of: kept.address + 16, count: 1).isCut)
         kept.end()
         Roots.watcher = nil
     }
