@@ -112,10 +112,6 @@ extension Scenario {
         `O11 R3 a token becomes inactive with its owner, and releases the captures`
             make A; observe a of A; release A -> ended a released a; cancel a; post -> none
 
-        `O7 the observers of an owner on all centers are ended together`
-            make A; observe a of A; observe b of A in c1; observe c; cancel a; cancel A -> ended ab;
-            post; post in c1 -> c1
-
         `S2 O3 a sequence ends with its unretained owner, and drops its buffer`
             make A; sequence s0 of A; post -> pending 1; release A -> released 1 released A
             observers 0; take s0 -> s0.end

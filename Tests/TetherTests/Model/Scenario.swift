@@ -22,8 +22,8 @@ import Testing
 /// | `holds aA`, `released b`, `holds 2`, `released 3` | captures, objects, notifications |
 ///
 /// A call that no arrow has is a failure. `[x | y]` stands for a row with each of the texts, and
-/// `each` for each kind of target whose jobs wait. A row without `in c0` or another center is also
-/// performed over foreign centers.
+/// `each` for a row with each kind of target whose jobs wait, also with operation and dispatch
+/// queues. A row without `in c0` or another center is also performed over foreign centers.
 struct Scenario: Sendable, CustomTestStringConvertible {
     private(set) var name: String
     private(set) var text: String

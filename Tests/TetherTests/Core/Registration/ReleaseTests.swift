@@ -11,12 +11,12 @@ import Testing
     private let log = Log<String>()
 
     /// Registers an observer whose handler's capture logs its release.
-    private func observeCapturing(
-        _ name: Notification.Name? = .sample, _ handler: @escaping @Sendable () -> Void = {}
-    ) -> NotificationObserver {
+    private func observeCapturing(_ handler: @escaping @Sendable () -> Void = {})
+        -> NotificationObserver
+    {
         let log = log
         let captured = Ending { log.add("released") }
-        return center.observe(name) { _ in
+        return center.observe(.sample) { _ in
             captured.touch()
             handler()
         }
@@ -62,24 +62,6 @@ import Testing
         #expect(mailbox != nil)
         thread = nil
         #expect(mailbox == nil)
-    }
-
-    @Test func `R8 an observer that its handler on a queue cancels is released at the return`() {
-        let (log, queue, token) = (
-            log, DispatchQueue(label: "ReleaseTests"), Box<NotificationObserver?>()
-        )
-        token.set(
-            observeCapturing {
-                weak let registration = token.value!.live
-                token.value!.cancel()
-                #expect(registration != nil)
-                log.add("handler returns")
-            })
-        token.value!.target = .dispatchQueue(queue)
-        center.post(name: .sample, object: nil)
-        queue.sync {}
-        #expect(log.entries == ["handler returns", "released"])
-        token.drop()
     }
 
     @Test func `R8 another thread's post to other observers delays no release of captures`() {
