@@ -253,6 +253,7 @@ enum DeliveryOrder: Sendable {
     // MARK: Removing
 
     /// Begins the block of a slot, which is on the present target.
+    @inline(__always)
     mutating func begin(_ slot: DeliverySlot) -> Turn {
         // Posts of a batch's handlers get another block, so that they never starve the queue.
         let turn = Turn(number: slot.number, limit: order == .batch ? end : slot.number + 1)
@@ -262,6 +263,7 @@ enum DeliveryOrder: Sendable {
     }
 
     /// Takes the next delivery of a block that has begun. Without one, the block has ended.
+    @inline(__always)
     mutating func takeNext(in turn: inout Turn) -> Delivery? {
         defer { checkInvariants() }
         switch order {
@@ -349,6 +351,7 @@ enum DeliveryOrder: Sendable {
     }
 
     /// Notes that the block of a slot has begun or is dropped.
+    @inline(__always)
     mutating func releaseBlock(of slot: DeliverySlot) {
         slot.hasBlock = false
         slotsWithBlock -= 1

@@ -321,6 +321,7 @@ final class Mailbox: Sendable {
     }
 
     /// Begins a block, unless a handler is running: its return then begins the block.
+    @inline(__always)
     private func begin(_ slot: DeliverySlot, in state: inout State) -> Call? {
         // There is a block, so the queue is made.
         guard !state.hasEnded, state.queue.isOfPresentTarget(slot.number) else {
@@ -338,6 +339,7 @@ final class Mailbox: Sendable {
     }
 
     /// Begins the next call of a block.
+    @inline(__always)
     private func nextCall(in turn: DeliveryQueue.Turn, of state: inout State) -> Call? {
         var turn = turn
         guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
