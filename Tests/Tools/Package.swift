@@ -12,7 +12,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "Benchmarks",
-            dependencies: [.product(name: "Tether", package: "Tether"), "CAllocations"],
+            dependencies: [
+                .product(name: "Tether", package: "Tether"),
+                .product(name: "TetherTesting", package: "Tether"), "CAllocations",
+            ],
             path: "Benchmarks", exclude: ["README.md", "medians.json", "type-checking"]),
         .executableTarget(
             name: "HookSafety", dependencies: [.product(name: "Tether", package: "Tether")],

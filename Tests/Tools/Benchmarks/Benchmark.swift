@@ -44,6 +44,6 @@ struct Benchmark: Sendable {
 
     static var all: [Benchmark] {
         posting + threads + registering + owning + memory + delivering + growing + queueing + peers
-            + storages
+            + storages + holding
     }
 }
