@@ -12,6 +12,7 @@ enum FoundationObjects {
         case thread = "Foundation.Thread"
         case center = "FoundationEssentials.NotificationCenter"
         case runLoop = "Foundation.RunLoop"
+        case notificationQueue = "Foundation.NotificationQueue"
 
         /// An operation and its queue retain the next operations by hand (`Operation.swift`).
         var retainsUnmanaged: Bool {
@@ -26,6 +27,7 @@ enum FoundationObjects {
             case .thread: "thread"
             case .center: "Foundation's notification center"
             case .runLoop: "run loop"
+            case .notificationQueue: "notification queue"
             }
         }
     }

@@ -193,6 +193,7 @@ struct RootPath {
                     ? "Let the thread end." : "Remove the object from the thread's dictionary."
             case .center: "Remove the observer."
             case .runLoop: "Remove the object from the run loop."
+            case .notificationQueue: "Let the run loop post the notification, or dequeue it."
             }
         return Beginning(
             subject: FoundationObjects.description(of: object, type, kind), root: root,

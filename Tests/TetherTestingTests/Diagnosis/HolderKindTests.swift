@@ -353,6 +353,16 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
             @safe nonisolated(unsafe) let reference = token
             ends.add { NotificationCenter.default.removeObserver(reference) }
         },
+        Kind("notification queue", "a notification queue ", "Let the run loop post") {
+            model, ends in
+            @safe nonisolated(unsafe) let queue = NotificationQueue(notificationCenter: .default)
+            let notification = Notification(name: .init("queued"), object: model)
+            queue.enqueue(notification, postingStyle: .whenIdle)
+            ends.add {
+                queue.dequeueNotifications(
+                    matching: Notification(name: .init("queued")), coalesceMask: .onName)
+            }
+        },
         Kind("Tether's observer", "an observer's handler, a closure in ", "captures it") {
             model, ends in
             // A center that no scope knows.
