@@ -30,6 +30,19 @@ enum FoundationObjects {
             case .notificationQueue: "notification queue"
             }
         }
+
+        func remedy(isOfClosure: Bool) -> String {
+            switch self {
+            case .operationQueue, .blockOperation, .operation:
+                "Let the operation run, and release the operation."
+            case .timer: "Call `invalidate()` of the timer."
+            case .thread where isOfClosure: "Let the thread end."
+            case .thread: "Remove the object from the thread's dictionary."
+            case .center: "Remove the observer."
+            case .runLoop: "Remove the object from the run loop."
+            case .notificationQueue: "Let the run loop post the notification, or dequeue it."
+            }
+        }
     }
 
     static func kind(_ type: RuntimeType) -> Kind? { Kind(rawValue: type.fullName) }

@@ -67,8 +67,8 @@ struct RootPath {
 
     /// The subject of the sentence, and how it leads to the next object.
     private struct Beginning {
-        let subject: String
-        let root: ReferencePath.Root
+        var subject: String
+        var root: ReferencePath.Root
         var remedy = ""
         /// The number of the first edge behind the subject.
         var firstEdge = 0
@@ -115,94 +115,71 @@ struct RootPath {
             remedy: "Remove the object there, or make the reference weak.")
     }
 
-    /// A center has the closures of its observers in a dictionary by name.
-    private func beginning(inCenter landmark: Int) -> Beginning {
-        let behind = edges.indices.dropFirst(landmark + edgesOfRoot)
-        let key = behind.lazy.compactMap { edges[$0].label.firstMatch(of: /\["(.*?)"\]/) }.first
-        let name = key.map { " for `\($0.1)`" } ?? ""
-        return Beginning(
-            subject: "an observer on Foundation's notification center\(name)", root: .closure,
-            remedy: "Remove the observer.",
-            firstEdge: behind.first { edges[$0].isClosure } ?? landmark + edgesOfRoot)
-    }
-
     private func beginning(at landmark: Int) -> Beginning {
         let (object, kind) = holders[landmark]
-        let isOfBlock = holders.dropFirst(landmark + 1).contains { $0.kind.isBlock }
+        let behind = holders.dropFirst(landmark + 1)
         let first = landmark + edgesOfRoot
-        func beginning(
-            _ subject: String, _ root: ReferencePath.Root = .closure, _ remedy: String
-        ) -> Beginning {
-            Beginning(subject: subject, root: root, remedy: remedy, firstEdge: first)
-        }
+        let isOfBlock = behind.contains { $0.kind.isBlock }
+        let isOfClosure =
+            isOfBlock || behind.contains { $0.kind.isClosure }
+            || edges.dropFirst(first).contains(where: \.isClosure)
+        var beginning = Beginning(
+            subject: "memory", root: isOfBlock ? .closure : .memory, firstEdge: first)
         switch kind {
         case .task:
-            if case .stack(let function) = root {
-                return beginning(
-                    "a local variable of \(function)", .memory,
-                    "Let the variable go out of scope first.")
-            }
-            return beginning(
-                SwiftTasks.description(of: object), .memory,
+            beginning.root = .memory
+            beginning.subject = SwiftTasks.description(of: object)
+            beginning.remedy =
                 "End the task, or let the task take the object for one step at a time: no "
-                    + "`guard let self` before its loop, and no call of a method that loops.")
+                + "`guard let self` before its loop, and no call of a method that loops."
+            if case .stack(let function) = root {
+                beginning.subject = "a local variable of \(function)"
+                beginning.remedy = "Let the variable go out of scope first."
+            }
         case .dispatch("source"):
             let noun = DispatchObjects.noun(ofSource: object)
-            return beginning(
-                "the handler of a \(noun)", isOfBlock ? .closure : .memory,
-                "Call `cancel()` of the \(noun).")
+            beginning.subject = "the handler of a \(noun)"
+            beginning.remedy = "Call `cancel()` of the \(noun)."
         case .dispatch("group"):
-            return beginning(
-                "a block that waits for a dispatch group", .closure,
-                "Balance each `enter()` with a `leave()`.")
+            beginning.root = .closure
+            beginning.subject = "a block that waits for a dispatch group"
+            beginning.remedy = "Balance each `enter()` with a `leave()`."
         case .dispatch(let kind) where DispatchObjects.queueKinds.contains(kind):
             let queue = DispatchObjects.queue(object)
-            guard isOfBlock else { return beginning(queue, .memory, "Remove the object there.") }
-            return beginning(
-                "a block that waits on \(queue)", .closure,
-                "Let the queue run the block, or capture the object weakly there.")
-        case .dispatch(let kind): return beginning("a dispatch \(kind)", .memory, "")
-        case .object(let type) where FoundationObjects.kind(type) == .center:
-            return self.beginning(inCenter: landmark)
+            beginning.subject = isOfBlock ? "a block that waits on \(queue)" : queue
+            beginning.remedy =
+                isOfBlock
+                ? "Let the queue run the block, or capture the object weakly there."
+                : "Remove the object there."
+        case .dispatch(let kind):
+            beginning.root = .memory
+            beginning.subject = "a dispatch \(kind)"
         case .object(let type):
-            return objectBeginning(object, type, isOfClosure: isOfClosure(behind: landmark), first)
-        default: return beginning("memory", .memory, "")
-        }
-    }
-
-    private func objectBeginning(
-        _ object: HiddenAddress, _ type: RuntimeType, isOfClosure: Bool, _ first: Int
-    ) -> Beginning {
-        let root: ReferencePath.Root = isOfClosure ? .closure : .memory
-        guard let kind = FoundationObjects.kind(type) else {
-            let isHandler = ["Registration", "Hook"].contains(where: type.name.contains)
-            return Beginning(
-                subject: isHandler ? "an observer's handler" : "a center or a queue of Tether",
-                root: root,
-                remedy: isHandler
-                    ? "Cancel the observer, or capture the object weakly there."
-                    : "Look for a pending notification.", firstEdge: first)
-        }
-        let remedy =
-            switch kind {
-            case .timer: "Call `invalidate()` of the timer."
-            case .operation, .blockOperation, .operationQueue:
-                "Let the operation run, and release the operation."
-            case .thread:
-                isOfClosure
-                    ? "Let the thread end." : "Remove the object from the thread's dictionary."
-            case .center: "Remove the observer."
-            case .runLoop: "Remove the object from the run loop."
-            case .notificationQueue: "Let the run loop post the notification, or dequeue it."
+            beginning.root = isOfClosure ? .closure : .memory
+            if let kind = FoundationObjects.kind(type) {
+                beginning.subject = FoundationObjects.description(of: object, type, kind)
+                beginning.remedy = kind.remedy(isOfClosure: isOfClosure)
+                if kind == .center { describeObserver(&beginning) }
+            } else if ["Registration", "Hook"].contains(where: type.name.contains) {
+                beginning.subject = "an observer's handler"
+                beginning.remedy = "Cancel the observer, or capture the object weakly there."
+            } else {
+                beginning.subject = "a center or a queue of Tether"
+                beginning.remedy = "Look for a pending notification."
             }
-        return Beginning(
-            subject: FoundationObjects.description(of: object, type, kind), root: root,
-            remedy: remedy, firstEdge: first)
+        default: break
+        }
+        return beginning
     }
 
-    private func isOfClosure(behind landmark: Int) -> Bool {
-        edges.dropFirst(landmark + edgesOfRoot).contains(where: \.isClosure)
-            || holders.dropFirst(landmark + 1).contains { $0.kind.isBlock || $0.kind.isClosure }
+    /// A center has the closures of its observers in a dictionary by name.
+    private func describeObserver(_ beginning: inout Beginning) {
+        let behind = edges.indices.dropFirst(beginning.firstEdge)
+        let key = behind.lazy.compactMap { edges[$0].label.firstMatch(of: /\["(.*?)"\]/) }.first
+        let name = key.map { " for `\($0.1)`" } ?? ""
+        beginning.subject = "an observer on Foundation's notification center\(name)"
+        beginning.root = .closure
+        beginning.firstEdge = behind.first { edges[$0].isClosure } ?? beginning.firstEdge
     }
 
     // MARK: The path behind the beginning
