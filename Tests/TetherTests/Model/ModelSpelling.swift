@@ -44,6 +44,9 @@ struct SpelledOperation {
     /// Words that stand alone, such as `once`.
     var flags: [String] = []
     var actions: [ModelOperation] = []
+
+    /// `nil` for any name.
+    fileprivate var registeredName: Int? { flags.contains("any") ? nil : name ?? 0 }
 }
 
 // MARK: Words
@@ -55,8 +58,7 @@ extension SpelledOperation {
     private static let schedulers = ["serial", "batching", "concurrent", "immediate", "loop"]
     private static let allFlags = [
         "any", "once", "foundation", "unkept", "newest", "oldest", "repeatedly", "posting", "plain",
-        "asap",
-        "idle", "now", "by-name", "by-sender", "by-both",
+        "asap", "idle", "now", "by-name", "by-sender", "by-both",
     ]
 
     private static func word(ofObject place: Int) -> String {
@@ -239,7 +241,15 @@ extension ModelOperation {
     private static func ofToken(_ spelled: SpelledOperation) -> ModelOperation? {
         guard let token = spelled.token else { return nil }
         switch spelled.verb {
-        case "observe": return .observe(Observation(spelled, token: token))
+        case "observe":
+            return .observe(
+                Observation(
+                    token: token, center: spelled.center, name: spelled.registeredName,
+                    sender: spelled.sender, owner: spelled.owner, scheduler: spelled.scheduler,
+                    once: spelled.flags.contains("once"), key: spelled.key,
+                    backlog: spelled.backlog ?? .unbounded,
+                    isFoundations: spelled.flags.contains("foundation"),
+                    keepsToken: !spelled.flags.contains("unkept"), actions: spelled.actions))
         case "cancel": return .stop(token)
         case "finish": return .finish(token)
         case "release": return .drop(token)
@@ -274,7 +284,12 @@ extension ModelOperation {
     private static func ofSequence(_ spelled: SpelledOperation) -> ModelOperation? {
         guard let sequence = spelled.sequence else { return nil }
         switch spelled.verb {
-        case "sequence": return .sequence(SequenceObservation(spelled, place: sequence))
+        case "sequence":
+            return .sequence(
+                SequenceObservation(
+                    place: sequence, center: spelled.center, name: spelled.registeredName,
+                    sender: spelled.sender.place, owner: spelled.owner,
+                    buffer: spelled.backlog ?? .unbounded))
         case "take": return .take(sequence)
         case "resume": return .runTasks(sequence)
         case "cancel": return .cancelTask(sequence)
@@ -318,34 +333,6 @@ extension ModelOperation {
         case "renewCenter": return .renewCenter(center)
         default: return nil
         }
-    }
-}
-
-extension Observation {
-    fileprivate init(_ spelled: SpelledOperation, token: Int) {
-        self.token = token
-        center = spelled.center
-        name = spelled.flags.contains("any") ? nil : spelled.name ?? 0
-        sender = spelled.sender
-        owner = spelled.owner
-        scheduler = spelled.scheduler
-        once = spelled.flags.contains("once")
-        key = spelled.key
-        backlog = spelled.backlog ?? .unbounded
-        isFoundations = spelled.flags.contains("foundation")
-        keepsToken = !spelled.flags.contains("unkept")
-        actions = spelled.actions
-    }
-}
-
-extension SequenceObservation {
-    fileprivate init(_ spelled: SpelledOperation, place: Int) {
-        self.place = place
-        center = spelled.center
-        name = spelled.flags.contains("any") ? nil : spelled.name ?? 0
-        sender = spelled.sender.place
-        owner = spelled.owner
-        buffer = spelled.backlog ?? .unbounded
     }
 }
 
