@@ -71,12 +71,20 @@ enum DispatchObjects {
         return names.first { $0.hasPrefix(beginning) }.map { String($0.dropFirst(beginning.count)) }
     }
 
-    /// A source, or its part with the handlers, as a noun.
-    static func noun(ofSource source: HiddenAddress) -> String {
+    /// A source, or its part with the handlers, in words, and the remedy.
+    static func source(_ source: HiddenAddress) -> (words: String, remedy: String) {
         let parts = [source] + (2..<40).compactMap { source.word($0).map { HiddenAddress($0) } }
         let kind = parts.lazy.compactMap(kindOfSource).first ?? ""
-        if kind.hasPrefix("timer") { return "timer" }
-        return kind == "signal" ? "signal source" : "dispatch source"
+        if kind == "after" {
+            return (
+                "a block that `asyncAfter` delays",
+                "Let the queue run the block, or capture the object weakly there."
+            )
+        }
+        var noun = "dispatch source"
+        if kind.hasPrefix("timer") { noun = "timer" }
+        if kind == "signal" { noun = "signal source" }
+        return ("the handler of a \(noun)", "Call `cancel()` of the \(noun).")
     }
 
     // MARK: Blocks

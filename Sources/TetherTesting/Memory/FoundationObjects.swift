@@ -47,6 +47,17 @@ enum FoundationObjects {
 
     static func kind(_ type: RuntimeType) -> Kind? { Kind(rawValue: type.fullName) }
 
+    /// Whether memory is the next block of a run loop, an object for its modes, and the block itself
+    /// (`CFRunLoop.c`).
+    static func isRunLoopBlock(_ chunk: HiddenAddress, _ size: Int) -> Bool {
+        guard size == 24, let modes = chunk.word(1), let block = chunk.word(2),
+            let modesClass = Memory.load(UInt.self, at: modes),
+            case .instance(let type, _, _, _) = HeapMetadata.at(modesClass), isOfLibrary(type),
+            let blockClass = Memory.load(UInt.self, at: block)
+        else { return false }
+        return DispatchObjects.isBlock(blockClass)
+    }
+
     /// Whether the names of a type's properties say nothing to a user.
     static func isOfLibrary(_ type: RuntimeType) -> Bool {
         ["Foundation.", "FoundationEssentials.", "__C.", "Dispatch.", "Swift."].contains {

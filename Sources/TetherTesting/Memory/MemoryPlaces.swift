@@ -20,6 +20,8 @@ struct MemoryPlaces {
         case block
         /// An object of libdispatch, such as "serial".
         case dispatch(String)
+        /// The part of a run loop that has a block.
+        case runLoopBlock
         /// Memory of an unknown kind.
         case memory(Int)
     }
@@ -261,6 +263,7 @@ struct MemoryPlaces {
         if DispatchObjects.kindOfSource(handlersAt: chunk) != nil {
             return known(.dispatch("source"))
         }
+        if FoundationObjects.isRunLoopBlock(chunk, size) { return known(.runLoopBlock) }
         return known(.memory(size), Cost.memory)
     }
 

@@ -137,9 +137,12 @@ struct RootPath {
                 beginning.remedy = "Let the variable go out of scope first."
             }
         case .dispatch("source"):
-            let noun = DispatchObjects.noun(ofSource: object)
-            beginning.subject = "the handler of a \(noun)"
-            beginning.remedy = "Call `cancel()` of the \(noun)."
+            let source = DispatchObjects.source(object)
+            beginning.subject = source.words
+            beginning.remedy = source.remedy
+        case .runLoopBlock:
+            beginning.subject = "a block that waits on a run loop"
+            beginning.remedy = "Let the run loop run the block."
         case .dispatch("group"):
             beginning.root = .closure
             beginning.subject = "a block that waits for a dispatch group"
@@ -345,7 +348,7 @@ extension MemoryPlaces.Kind {
     /// Whether a reader knows the holder by name.
     var isLandmark: Bool {
         switch self {
-        case .task: true
+        case .task, .runLoopBlock: true
         case .dispatch(let kind): kind != "continuation" && kind != "value"
         case .object(let type): type.isOfTether || FoundationObjects.kind(type) != nil
         default: false

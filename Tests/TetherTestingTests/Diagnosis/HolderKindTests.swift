@@ -256,6 +256,14 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
             timer.activate()
             ends.add { timer.cancel() }
         },
+        Kind("asyncAfter", "a block that `asyncAfter` delays, a closure in ", "captures it") {
+            model, _ in
+            DispatchQueue(label: "later").asyncAfter(deadline: .now() + 1_000_000) { model.touch() }
+        },
+        Kind("run loop block", "a block that waits on a run loop, a closure in ", "captures it") {
+            model, _ in
+            RunLoop.main.perform { model.touch() }
+        },
         Kind("signal source", "the handler of a signal source, a closure in ", "captures it") {
             model, ends in
             @safe nonisolated(unsafe) let source = DispatchSource.makeSignalSource(signal: SIGUSR2)
