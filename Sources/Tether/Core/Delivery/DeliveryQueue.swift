@@ -238,9 +238,13 @@ enum DeliveryOrder: Sendable {
         let capacity = min(512, chunks[chunks.count - 1].capacity * 2)
         let chunk = unsafe SlotChunk(capacity: capacity, of: tail.mailbox)
         chunks.append(chunk)
+        addFreeSlots(of: chunk)
+        return chunk.first
+    }
+
+    private mutating func addFreeSlots(of chunk: SlotChunk) {
         lastFree.newer = chunk.first
         lastFree = chunk.last
-        return chunk.first
     }
 
     /// Replaces the bound. Returns the deliveries that the new bound drops, oldest first.
@@ -371,15 +375,15 @@ enum DeliveryOrder: Sendable {
         }
     }
 
-    /// Deallocates all chunks but the first. All slots are free.
+    /// Deallocates the chunks that need not be kept. All slots are free.
     @inline(never)
     private mutating func trim() {
-        for chunk in chunks.dropFirst() { chunk.deallocate() }
-        chunks.removeLast(chunks.count - 1)
-        chunks[0].link()
+        while chunks.count > SlotChunk.mostKept { chunks.removeLast().deallocate() }
+        for chunk in chunks { chunk.link() }
         first = chunks[0].first
         tail = first
         lastFree = chunks[0].last
+        for chunk in chunks.dropFirst() { addFreeSlots(of: chunk) }
     }
 
     // MARK: Numbers
@@ -434,7 +438,7 @@ enum DeliveryOrder: Sendable {
 /// Memory of several slots.
 /// SAFETY: the chunk belongs to one `DeliveryQueue`.
 @safe private struct SlotChunk {
-    /// With so many chunks, a queue of 252 slots keeps them all: 16 kB.
+    /// A queue without deliveries and blocks keeps the first chunks: 252 slots, or 16 kB.
     static let mostKept = 6
 
     private let slots: UnsafeMutableBufferPointer<DeliverySlot.Content>
