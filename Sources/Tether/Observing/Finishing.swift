@@ -9,7 +9,8 @@ internal import Dispatch
 /// stops between two elements; its tasks are cancelled when all else has ended. So no handler under
 /// way is cancelled, and a task can still save what the handlers left.
 private struct Finishing {
-    /// Observers, loops of their owner, and loops that read the center's sequences.
+    /// Observers, loops of their owner, and loops that read the center's sequences. A wait inside the
+    /// handler of one of them is refused.
     private var awaited: [Unowned<Registration>] = []
     /// The owner's tasks that the caller runs in. They are cancelled last, because a cancelled task
     /// does not wait.
@@ -29,7 +30,6 @@ private struct Finishing {
             switch (reference.work, isCallers) {
             case (.task, true): callersTasks.append(reference)
             case (.task, false): break
-            case (.loop, true): break
             default: awaited.append(reference)
             }
         }
@@ -53,11 +53,17 @@ private struct Finishing {
         }
     }
 
+    /// Ends the tasks without the caller, which keeps an observer from its end.
+    private func endTasksLater() { Task.detached { _ = await wait() } }
+
     // MARK: The blocking wait
 
     /// Blocks until all observers have ended and their handlers on other threads have returned.
     func wait() -> NotificationObserver.WaitResult {
-        let haveEnded = Finishing.wait(for: awaited)
+        guard Finishing.wait(for: awaited) else {
+            endTasksLater()
+            return .wouldDeadlock
+        }
         var haveReturned = true
         // A task may have started another one.
         while haveReturned, case let tasks = tasks, !tasks.isEmpty {
@@ -65,7 +71,7 @@ private struct Finishing {
             haveReturned = Finishing.wait(for: tasks)
         }
         Finishing.end(callersTasks)
-        return haveEnded && haveReturned ? .finished : .wouldDeadlock
+        return haveReturned ? .finished : .wouldDeadlock
     }
 
     /// Returns false if the wait for one of the observers could not end.
@@ -87,15 +93,9 @@ private struct Finishing {
     /// cancelled, the observers end as by `cancel()`.
     func wait() async -> NotificationObserver.WaitResult {
         let cancelled = awaited + tasks
-        let haveEnded = await withTaskCancellationHandler {
-            let haveEnded = await Finishing.wait(for: awaited)
-            var haveReturned = true
-            // A task may have started another one.
-            while haveReturned, case let tasks = tasks, !tasks.isEmpty {
-                Finishing.end(tasks)
-                haveReturned = await Finishing.wait(for: tasks)
-            }
-            return haveEnded && haveReturned
+        let (haveEnded, haveReturned) = await withTaskCancellationHandler {
+            guard await Finishing.wait(for: awaited) else { return (false, true) }
+            return (true, await endTasks())
         } onCancel: {
             // The canceller holds a lock of the runtime, and an end releases captures.
             DispatchQueue.global().async {
@@ -104,10 +104,28 @@ private struct Finishing {
                 }
             }
         }
+        guard haveEnded else {
+            endTasksLater()
+            return .wouldDeadlock
+        }
         // Behind the handler of a cancellation: this one is no reason to end observers that the
         // call could not wait for.
         Finishing.end(callersTasks)
-        return haveEnded ? .finished : .wouldDeadlock
+        return haveReturned ? .finished : .wouldDeadlock
+    }
+
+    /// Cancels the tasks and waits for them, and for those that they start. A cancelled caller waits
+    /// for no further one. Returns false if the wait could not end.
+    private func endTasks() async -> Bool {
+        var haveReturned = true
+        repeat {
+            let tasks = tasks
+            if tasks.isEmpty { return haveReturned }
+            Finishing.end(tasks)
+            haveReturned = await Finishing.wait(for: tasks)
+        } while haveReturned && !Task.isCancelled
+        Finishing.end(tasks)
+        return haveReturned
     }
 
     /// Returns false if the wait for one of the observers could not end.

@@ -28,7 +28,8 @@ extension AsyncSequence where Self: Sendable {
     /// or with an error of the sequence, which the result throws. A sequence that ignores
     /// cancellation keeps its loop waiting, but no handler is called.
     ///
-    /// Complexity: O(1) for each element. Any thread.
+    /// Complexity: O(1) for each element; at the beginning with a key, O(n) in the owner's observers
+    /// and work. Any thread.
     /// - Parameters:
     ///   - owner: The object whose end cancels the loop.
     ///   - key: A value that only one task or loop of the owner has at a time, as for
@@ -157,7 +158,7 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
             on: handler.isolation, at: site,
             holding: { [handler] _, _ in withExtendedLifetime((handler, sequence)) {} })
         if let progress = owned.progress {
-            (elements as? any CenterSequence)?.noteFirstObservation(for: progress)
+            (elements as? any CenterSequence)?.beginObservation(for: progress)
         }
         return owned
     }
@@ -166,9 +167,9 @@ private struct OwnedLoop<Elements: AsyncSequence & Sendable, Owner: AnyObject>: 
     func run(as owned: OwnedTask, on actor: isolated (any Actor)?) async throws(Elements.Failure) {
         owned.begins(on: actor)
         defer { owned.returns() }
-        guard let progress = owned.progress else { return }
-        var iterator = elements.makeAsyncIterator()
-        guard progress.hasMadeIterator() else { return }
+        guard let progress = owned.progress,
+            var iterator = progress.makeIterator({ elements.makeAsyncIterator() })
+        else { return }
         while let element = try await iterator.next(isolation: actor) {
             guard await call(with: element, in: progress, on: actor) else {
                 // The end of the owner may not have reached the task yet.

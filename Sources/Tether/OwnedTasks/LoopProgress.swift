@@ -3,19 +3,23 @@
 /// A loop over a center's sequence takes what waits there, and returns. Any other loop has no last
 /// element of its own: it stops between two elements, so no handler under way is cancelled.
 ///
-/// The loop's observations are known at its creation if the sequence itself is a center's, and
-/// otherwise when the loop makes its iterator. Then operators, such as `map`, make the iterators of
-/// the sequences below them. An operator that does so later, in a task of its own, hides them.
+/// If the sequence itself is a center's, the loop's observation begins with the loop. Otherwise the
+/// observations are known when the loop makes its iterator: operators, such as `map`, make the
+/// iterators of the sequences below them on the same thread. An operator that does so later, or in a
+/// task of its own, hides them.
 final class LoopProgress: Sendable {
     private struct State {
         /// The registrations of the centers' sequences that the loop iterates.
         var observations: [Unowned<Registration>] = []
+        /// The observation that began with the loop, until the iterator is made.
+        var first: (any AnyObject & Sendable)?
         var hasIterator = false
         var isCalling = false
         var isFinishing = false
+        var hasEnded = false
 
         /// A finishing loop over a center's sequence ends with the sequence.
-        var goesOn: Bool { !isFinishing || !observations.isEmpty }
+        var goesOn: Bool { !hasEnded && (!isFinishing || !observations.isEmpty) }
     }
 
     /// What is left for a finishing thread to do.
@@ -34,11 +38,28 @@ final class LoopProgress: Sendable {
 
     init(of loop: Registration) { self.loop = Unowned(loop) }
 
-    /// The loop that the current task is about to iterate, while it makes its iterator.
-    static var beginning: LoopProgress? {
-        guard let progress = AsyncRun.current?.progress as? LoopProgress else { return nil }
-        return progress.state.withLock(\.hasIterator) ? nil : progress
+    /// The loop that makes its iterator on this thread.
+    static var makingIterator: LoopProgress? { ThreadRecord.current[LoopProgress.self] }
+
+    /// Makes the loop's iterator; `nil` if the loop is to stop.
+    func makeIterator<Iterator>(_ make: () -> Iterator) -> Iterator? {
+        let outer = LoopProgress.makingIterator
+        ThreadRecord.current[LoopProgress.self] = self
+        let iterator = make()
+        ThreadRecord.current[LoopProgress.self] = outer
+        let goesOn = state.withLock { state in
+            state.hasIterator = true
+            return state.goesOn
+        }
+        return goesOn ? iterator : nil
     }
+
+    /// Keeps the observation that began with the loop for the loop's iterator.
+    func keepFirst(_ iteration: any AnyObject & Sendable) {
+        state.withLock { $0.first = iteration }
+    }
+
+    func takeFirst() -> (any AnyObject & Sendable)? { state.withLock { $0.first.take() } }
 
     /// Notes an observation that the loop iterates, now or soon.
     func note(_ observation: Unowned<Registration>) {
@@ -47,14 +68,6 @@ final class LoopProgress: Sendable {
             return state.isFinishing
         }
         if isFinishing { observation.live?.beginFinishing() }
-    }
-
-    /// Called when the iterator is made. Returns false if the loop is to stop.
-    func hasMadeIterator() -> Bool {
-        state.withLock { state in
-            state.hasIterator = true
-            return state.goesOn
-        }
     }
 
     /// Called before the handler. Returns false if the loop is to stop.
@@ -73,6 +86,9 @@ final class LoopProgress: Sendable {
         }
     }
 
+    /// Called at the end of the loop's registration: no further call begins.
+    func end() { state.withLock { $0.hasEnded = true } }
+
     func finish() -> Finish {
         state.withLock { state in
             state.isFinishing = true
@@ -84,6 +100,6 @@ final class LoopProgress: Sendable {
 
 /// A sequence that is an observation of a center.
 protocol CenterSequence {
-    /// Notes the first observation of the sequence, which began with the sequence.
-    func noteFirstObservation(for loop: LoopProgress)
+    /// Begins the loop's observation: the first of the sequence, unless somebody else has it.
+    func beginObservation(for loop: LoopProgress)
 }

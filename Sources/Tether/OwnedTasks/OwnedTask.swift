@@ -52,7 +52,7 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
         let registration = OwnedRegistration(for: self, key: key, at: site, holding: held)
         progress = kind == .loop ? LoopProgress(of: registration) : nil
         // First: a thread that finds the registration in the owner's list can wait for the task.
-        run = AsyncRun(of: registration, progress: progress)
+        run = AsyncRun(of: registration)
         if !registration.attach(as: NotificationObserver(), to: owner, at: site) {
             registration.end()
         }
@@ -143,6 +143,9 @@ final class OwnedTask: RegistrationHook, @unchecked Sendable {
     }
 
     override func ended(_ registration: Registration, because cause: EndCause) {
+        // The task may run already, and be unknown to its creator: then the cancellation comes a
+        // moment later.
+        progress?.end()
         let old = state.withLock { state in
             let old = state
             if case .returned = old { return old }

@@ -38,8 +38,10 @@ extension Task where Failure == Never {
     /// operation begins where it would begin there. A task-local value that holds the owner keeps
     /// it until the return. If the owner is already being deinitialized,
     /// the task starts cancelled. `OwnerObservers(of:)` counts and cancels the task, and an audit
-    /// lists it as "task", until the operation has returned. Complexity: O(1), and O(n) in n tasks
-    /// of owners that each started the next and are all under way. Any thread.
+    /// lists it as "task", until the operation has returned. No call waits for a task that another
+    /// one has replaced by its key. Complexity: O(1); with a key O(n) in the owner's observers and
+    /// work; and O(n) in n tasks of owners that each started the next and are all under way. Any
+    /// thread.
     /// - Parameters:
     ///   - owner: The object whose end cancels the task.
     ///   - key: A value that only one task or loop of the owner has at a time; omit for none.

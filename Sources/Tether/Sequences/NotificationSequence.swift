@@ -223,19 +223,24 @@ final class SequenceSource: Sendable {
         first = Locked(begin())
     }
 
-    /// The first observation, or else a new one. The loop of an owner is waited for, when the
-    /// observation finishes.
+    /// The observation that began with the loop of an owner, or the first one, or else a new one.
     func iterate() -> SequenceIteration? {
-        let iteration = first.withLock { $0.take() } ?? begin()
-        if let loop = LoopProgress.beginning { iteration?.isRead(by: loop) }
+        let loop = LoopProgress.makingIterator
+        if let begun = loop?.takeFirst() as? SequenceIteration { return begun }
+        let iteration = makeIteration()
+        if let loop { iteration?.isRead(by: loop) }
         return iteration
     }
 
-    func noteFirstObservation(for loop: LoopProgress) {
-        first.withLock(\.self)?.isRead(by: loop)
+    func beginObservation(for loop: LoopProgress) {
+        guard let iteration = makeIteration() else { return }
+        iteration.isRead(by: loop)
+        loop.keepFirst(iteration)
     }
+
+    private func makeIteration() -> SequenceIteration? { first.withLock { $0.take() } ?? begin() }
 }
 
 extension NotificationSequence: CenterSequence {
-    func noteFirstObservation(for loop: LoopProgress) { source.noteFirstObservation(for: loop) }
+    func beginObservation(for loop: LoopProgress) { source.beginObservation(for: loop) }
 }

@@ -26,8 +26,6 @@ final class AsyncRun: Chained, @unchecked Sendable {
     var next: AsyncRun?
     private(set) var registration: (any AnyObject & Sendable)?
     private let address: RegistrationAddress
-    /// The progress of a loop of an owner; `nil` for any other call.
-    let progress: (any AnyObject & Sendable)?
     /// The call whose task started this call, if any: a task of an owner inherits it. Ended calls
     /// are left out by the next call that begins inside this one, so tasks that each start the next
     /// do not keep each other.
@@ -37,12 +35,8 @@ final class AsyncRun: Chained, @unchecked Sendable {
 
     /// Begins a call, on a thread whose hazard pointer is the registration, or before other threads
     /// know the registration.
-    init(
-        of registration: any AnyObject & Sendable, progress: (any AnyObject & Sendable)? = nil,
-        _ work: Work? = nil
-    ) {
+    init(of registration: any AnyObject & Sendable, _ work: Work? = nil) {
         self.registration = registration
-        self.progress = progress
         address = RegistrationAddress(of: registration)
         self.work = work
         let around = AsyncRun.current

@@ -163,13 +163,57 @@ import Testing
             log.add(note.number)
             if note.number == 1 {
                 await goOn.pass()
-                #expect(await OwnerObservers(of: owner).finish() == .finished)
+                #expect(await OwnerObservers(of: owner).finish() == .wouldDeadlock)
             }
         }
         center.post(.sample, numbers: 1...3)
         goOn.open()
         await loop.value
         #expect(log.entries == [1, 2, 3])
+    }
+
+    @Test func `R11 O6 O13 finish leaves another owner's loop over the same sequence`() async {
+        let (log, center, owner, other) = (log, center, owner, Owner())
+        let notifications = center.notifications(named: .sample)
+        let first = notifications.observe(owner: owner) { _, note in log.add(note.number) }
+        let second = notifications.observe(owner: other) { _, note in log.add(-note.number) }
+        center.post(.sample, number: 1)
+        #expect(await OwnerObservers(of: other).finish() == .finished)
+        await second.value
+        center.post(.sample, number: 2)
+        #expect(await OwnerObservers(of: owner).finish() == .finished)
+        await first.value
+        #expect(log.entries.sorted() == [-1, 1, 2])
+    }
+
+    /// The loops are enqueued on the main actor, and cannot begin before the first `await`.
+    @MainActor @Test func `R11 O13 two loops over one sequence each take what waits`() async {
+        let (log, center, owner, other) = (log, center, owner, Owner())
+        let notifications = center.notifications(named: .sample)
+        for owner in [owner, other] {
+            notifications.observe(owner: owner) { @MainActor _, note in log.add(note.number) }
+        }
+        center.post(.sample, numbers: 1...2)
+        #expect(await center.finish() == .finished)
+        #expect(log.entries.sorted() == [1, 1, 2, 2])
+    }
+
+    /// Each round races with the creator of the loop, which learns of the task after its beginning.
+    @Test func `R1 O13 a loop that its handler cancels makes no further call`() async {
+        let counts = Log<Int>()
+        for _ in 0..<1_000 {
+            let (owner, calls) = (Owner(), Counter())
+            let (numbers, continuation) = AsyncStream<Int>.makeStream()
+            for number in 1...20 { continuation.yield(number) }
+            continuation.finish()
+            let loop = numbers.observe(owner: owner) { owner, _ in
+                calls.add()
+                OwnerObservers(of: owner).cancel()
+            }
+            await loop.value
+            if calls.count != 1 { counts.add(calls.count) }
+        }
+        #expect(counts.entries == [])
     }
 
     @Test func `R11 O13 a cancelled task that finishes cancels the loop`() async {
@@ -299,6 +343,48 @@ import Testing
             log.entries.sorted() == [-5, -5, -4, -4, -3, -3, -2, -2, -1, -1]
                 + (1...5).flatMap { [$0, $0] })
         #expect(OwnerObservers(of: owner).isEmpty)
+    }
+
+    @Test func `R11 O12 a handler that finishes its owner leaves tasks until it returns`() async {
+        let (center, owner, log, begun) = (center, owner, log, begun)
+        let task = Task(owner: owner) {
+            let gate = AsyncGate()
+            await withTaskCancellationHandler {
+                begun.open()
+                await gate.pass()
+            } onCancel: {
+                gate.open()
+            }
+            log.add(-1)
+        }
+        await begun.pass()
+        center.observe(.sample, owner: owner) { owner, note async in
+            if note.number == 1 {
+                #expect(await OwnerObservers(of: owner).finish() == .wouldDeadlock)
+            }
+            await Task.yield()
+            log.add(note.number)
+        }
+        center.post(.sample, numbers: 1...3)
+        await task.value
+        #expect(log.entries == [1, 2, 3, -1])
+    }
+
+    @Test func `R11 O12 a cancelled finish waits for no row of tasks that start the next`() async {
+        let (owner, begun, stops) = (owner, begun, Flag())
+        @Sendable func poll() {
+            Task(owner: owner) {
+                begun.open()
+                await Task.yield()
+                if !stops.isRaised { poll() }
+            }
+        }
+        poll()
+        await begun.pass()
+        let finished = Task { await OwnerObservers(of: owner).finish() }
+        finished.cancel()
+        #expect(await finished.value == .finished)
+        stops.raise()
     }
 
     // MARK: The main thread

@@ -92,7 +92,12 @@
 
     /// The live work with a key. The key of an observer also has an owner, and so differs.
     func work(with key: ObserverKey) -> OwnedRegistration? {
-        registrations.first { $0.details?.key == key && !$0.hasEnded }
+        var next = first
+        while let registration = next {
+            if registration.details?.key == key, !registration.hasEnded { return registration }
+            next = registration.next
+        }
+        return nil
     }
 
     private var registrations: [OwnedRegistration] {
