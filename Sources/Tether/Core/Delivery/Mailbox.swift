@@ -49,7 +49,7 @@ internal import Synchronization
 ///
 /// **Cost.** A delivery costs two short locked sections, and one exchange at the return. Only leaf
 /// locks are taken under the lock. Its holder runs no code, and releases no value, of the user's.
-/// `Effects` carries both past the lock. An observer that waits for its first post takes 104 bytes
+/// `Effects` carries both past the lock. An observer that waits for its first post takes 80 bytes
 /// here: the queue, and the parts that most observers never need, are made by their first use.
 ///
 /// **Elsewhere.** The parts of the state are in Mailbox+State.swift, muting and unmuting
