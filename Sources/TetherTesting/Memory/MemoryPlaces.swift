@@ -17,6 +17,8 @@ struct MemoryPlaces {
         case box
         case task
         case taskMemory
+        /// A task that has returned.
+        case taskResult
         case block
         /// An object of libdispatch, such as "serial".
         case dispatch(String)
@@ -238,6 +240,11 @@ struct MemoryPlaces {
         if SwiftTasks.isTask(first) || SwiftTasks.isSlab(first) {
             if SwiftTasks.isTask(first), SwiftTasks.isClosure(place) {
                 return inside(.task, WordMeaning(.strong, isClosure: true))
+            }
+            if SwiftTasks.isTask(first), let type = SwiftTasks.resultType(at: place, in: chunk),
+                let bytes = Memory.bytes(at: place.address, count: type.size ?? 0)
+            {
+                return inside(.taskResult, TypeLayout.value(of: type).meaning(of: 0, in: bytes))
             }
             if SwiftTasks.isUnused(place, in: chunk, size) { return nil }
             return known(SwiftTasks.isTask(first) ? .task : .taskMemory, Cost.task)

@@ -136,6 +136,9 @@ struct RootPath {
                 beginning.subject = "a local variable of \(function)"
                 beginning.remedy = "Let the variable go out of scope first."
             }
+        case .taskResult:
+            beginning.subject = "the result of a task"
+            beginning.remedy = "Release the task."
         case .dispatch("source"):
             let source = DispatchObjects.source(object)
             beginning.subject = source.words
@@ -348,7 +351,7 @@ extension MemoryPlaces.Kind {
     /// Whether a reader knows the holder by name.
     var isLandmark: Bool {
         switch self {
-        case .task, .runLoopBlock: true
+        case .task, .taskResult, .runLoopBlock: true
         case .dispatch(let kind): kind != "continuation" && kind != "value"
         case .object(let type): type.isOfTether || FoundationObjects.kind(type) != nil
         default: false

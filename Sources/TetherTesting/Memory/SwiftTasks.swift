@@ -57,6 +57,17 @@ enum SwiftTasks {
         return end.isOfRuntime
     }
 
+    /// The type of the result that begins at a place, if the task has returned one. A future is the
+    /// list of the tasks that wait for it, which is 1 after a success, then the type, an error, and
+    /// the result. It stands behind a task's fixed part (`AsyncTask::FutureFragment`).
+    static func resultType(at place: HiddenAddress, in task: HiddenAddress) -> RuntimeType? {
+        let farthest = 320
+        guard place - task < farthest, place.word(-3) == 1, let type = place.word(-2) else {
+            return nil
+        }
+        return RuntimeType(boxed: type)
+    }
+
     // MARK: The calls of a waiting task
 
     struct Calls {

@@ -87,6 +87,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
         @safe nonisolated(unsafe) static var buffer: ManagedBuffer<Int, Model>?
         @safe nonisolated(unsafe) static var pointer: UnsafeMutablePointer<Model>?
         @safe nonisolated(unsafe) static var stream: AsyncStream<Model>?
+        @safe nonisolated(unsafe) static var task: Task<Model, Never>?
         @safe nonisolated(unsafe) static var termination: AsyncStream<Int>.Continuation?
         static let keeper = Keeper()
     }
@@ -223,6 +224,12 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
             let (_, continuation) = AsyncStream.makeStream(of: Int.self)
             continuation.onTermination = { _ in model.touch() }
             Roots.termination = continuation
+        },
+        Kind("task's result", "the result of a task holds it", "`Roots.task`. Release the task.") {
+            model, _ in
+            let task = Task { model }
+            _ = await task.value
+            Roots.task = task
         },
         Kind("no holder", "Nothing in memory holds it: an unbalanced retain") { model, ends in
             let reference = unsafe Unmanaged.passRetained(model)
@@ -418,5 +425,6 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
         unsafe Roots.pointer?.deallocate()
         Roots.stream = nil
         Roots.termination = nil
+        Roots.task = nil
     }
 }
