@@ -1,5 +1,5 @@
-/// Makes random sequences. Every second sequence is an edited scenario, which meets cases that random
-/// operations seldom meet.
+/// Makes random sequences. Three of four are edited scenarios, which are shorter than the others and
+/// meet cases that random operations seldom meet.
 ///
 /// Each sequence has its own mixture, without some kinds of operations, so that the others meet
 /// more often. An operation is made of choices, which are numbers below a limit. The choice 0 is
@@ -66,7 +66,7 @@ struct ModelGenerator {
     /// The steps of a sequence.
     static func steps(seed: UInt64) -> [Step] {
         var generator = ModelGenerator(seed: seed)
-        if seed.isMultiple(of: 2) { return generator.editedScenario() }
+        if !seed.isMultiple(of: 4) { return generator.editedScenario() }
         let count = 20 + generator.number(160)
         return (0..<count).map { _ in generator.newStep() }
     }
@@ -92,9 +92,12 @@ struct ModelGenerator {
         return step
     }
 
-    /// The operations of all rows.
-    private static let scenarios = Scenario.all.compactMap { row in
-        try? row.steps().flatMap(\.operations)
+    private static let scenarios = operations(of: Scenario.all)
+    /// The more difficult ones.
+    private static let foundScenarios = operations(of: Scenario.found)
+
+    private static func operations(of rows: [Scenario]) -> [[ModelOperation]] {
+        rows.compactMap { row in try? row.steps().flatMap(\.operations) }
     }
 
     /// A scenario, also two of them interleaved, in which operations are inserted, removed, replaced
@@ -103,7 +106,9 @@ struct ModelGenerator {
         var steps: [Step] = []
         for _ in 0...number(2) {
             var place = 0
-            for operation in element(ModelGenerator.scenarios) {
+            let isFound = chance(1, of: 2)
+            let kept = isFound ? ModelGenerator.foundScenarios : ModelGenerator.scenarios
+            for operation in element(kept) {
                 steps.insert(Step(kept: operation), at: place)
                 place = min(place + 1 + number(3), steps.count)
             }
