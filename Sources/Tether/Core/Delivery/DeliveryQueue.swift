@@ -53,8 +53,8 @@ enum DeliveryOrder: Sendable {
 /// *Cost*: 64 bytes, a cache line.
 ///
 /// SAFETY: the slot's `DeliveryQueue` allocates the memory, and deallocates it when no slot has a
-/// delivery or a block. The lock of the mailbox protects the content, but for `nextInBlock`, which
-/// is the block's. Each property is accessed alone, so two threads use both at the same time.
+/// delivery or a block. The lock of the mailbox protects the content. `nextInBlock` is the block's,
+/// and used without the lock.
 @safe @dynamicMemberLookup struct DeliverySlot: @unchecked Sendable {
     @safe struct Content {
         var mailbox: Unmanaged<Mailbox>
@@ -67,7 +67,12 @@ enum DeliveryOrder: Sendable {
         var hasBlock = false
         /// The next slot of the queue's list.
         var newer: DeliverySlot?
-        /// The delivery of the same block to the next observer.
+    }
+
+    /// What is at the address.
+    @safe struct Memory {
+        var content: Content
+        /// Apart from the content, because a thread may change the content meanwhile.
         var nextInBlock: DeliverySlot?
     }
 
@@ -86,6 +91,19 @@ enum DeliveryOrder: Sendable {
         nonmutating _modify {
             yield unsafe &address.assumingMemoryBound(to: Content.self).pointee[keyPath: property]
         }
+    }
+
+    /// The delivery of the same block to the next observer.
+    @inline(__always)
+    var nextInBlock: DeliverySlot? {
+        get { unsafe nextInMemory.pointee }
+        nonmutating set { unsafe nextInMemory.pointee = newValue }
+    }
+
+    @inline(__always)
+    private var nextInMemory: UnsafeMutablePointer<DeliverySlot?> {
+        // SAFETY: `nextInBlock` follows the content, whose size is a multiple of its alignment.
+        unsafe (address + MemoryLayout<Content>.size).assumingMemoryBound(to: DeliverySlot?.self)
     }
 
     @inline(__always)
@@ -441,15 +459,16 @@ enum DeliveryOrder: Sendable {
     /// A queue without deliveries and blocks keeps the first chunks: 252 slots, or 16 kB.
     static let mostKept = 6
 
-    private let slots: UnsafeMutableBufferPointer<DeliverySlot.Content>
+    private let slots: UnsafeMutableBufferPointer<DeliverySlot.Memory>
 
     /// Makes free slots, linked in their order.
     init(capacity: Int, of mailbox: Unmanaged<Mailbox>) {
-        let size = MemoryLayout<DeliverySlot.Content>.stride
+        let size = MemoryLayout<DeliverySlot.Memory>.stride
         let memory = UnsafeMutableRawBufferPointer.allocate(
             byteCount: capacity * size, alignment: 64)
-        unsafe slots = memory.bindMemory(to: DeliverySlot.Content.self)
-        unsafe slots.initialize(repeating: DeliverySlot.Content(mailbox: mailbox))
+        unsafe slots = memory.bindMemory(to: DeliverySlot.Memory.self)
+        let content = unsafe DeliverySlot.Content(mailbox: mailbox)
+        unsafe slots.initialize(repeating: DeliverySlot.Memory(content: content))
         link()
     }
 

@@ -230,11 +230,14 @@ extension DeliveryOrder {
         #expect(subject.runAll().count == count)
         subject.post()
         #expect(subject.runAll() == [count + 1])
-        #expect(subject.capacity * MemoryLayout<DeliverySlot.Content>.stride <= 16 << 10)
+        #expect(subject.capacity * MemoryLayout<DeliverySlot.Memory>.stride <= 16 << 10)
     }
 
     @Test func `D2 M9 a slot is a cache line`() {
-        #expect(MemoryLayout<DeliverySlot.Content>.stride == 64)
+        #expect(MemoryLayout<DeliverySlot.Memory>.stride == 64)
+        #expect(
+            MemoryLayout<DeliverySlot.Memory>.offset(of: \.nextInBlock)
+                == MemoryLayout<DeliverySlot.Content>.size)
     }
 
     @Test func `D8 bounds drop the oldest or the newest`() {
