@@ -19,10 +19,10 @@
 //    the page.
 // 4. A look-up reads the list of one page, and each word again: other threads may have changed it.
 //
-// The cost: two reads of the heap, and one of other memory; a bit for each 16 bytes of heap, 4 bytes
-// for each page of it, and 8 bytes for each word that leads to a chunk. All of it is in one shared
-// mapping, and shared mappings are no regions. So an index finds neither itself, nor the copies that
-// it reads, nor another index.
+// The cost: two reads of the heap, and one of other memory; a bit for each 16 bytes of heap, 4
+// bytes for each page of it, and 8 bytes for each word that leads to a chunk. All of it is in one
+// shared mapping, and shared mappings are no regions. So an index finds neither itself, nor the
+// copies that it reads, nor another index.
 
 enum { granule_count = 1 << 14 };
 
