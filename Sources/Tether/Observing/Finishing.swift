@@ -48,8 +48,16 @@ private struct Finishing {
     /// The owner's present tasks but for the caller's, to be cancelled and waited for behind all
     /// others.
     private var tasks: [Unowned<Registration>] {
-        present().filter { reference in
-            reference.work == .task && !AsyncRun.isCurrent(for: reference.registrationAddress)
+        var references = present()
+        while true {
+            let tasks = references.filter { reference in
+                reference.work == .task && !AsyncRun.isCurrent(for: reference.registrationAddress)
+            }
+            if !tasks.isEmpty { return tasks }
+            // A task that has returned since the list was made may have started another one.
+            let known = references.map(\.registrationAddress)
+            references = present()
+            if references.map(\.registrationAddress) == known { return [] }
         }
     }
 

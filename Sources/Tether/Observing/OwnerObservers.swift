@@ -30,14 +30,7 @@ public struct OwnerObservers: Sequence, Sendable {
         allAttached.filter { $0.live?.workHook?.work != .closure }
     }
 
-    /// All that is attached at one moment. A task that ends while it is looked up may have started
-    /// another one, which the list lacks: then the list is made again.
-    var references: [Unowned<Registration>] {
-        while true {
-            let references = attached.compactMap(\.reference)
-            if references.allSatisfy({ $0.live != nil }) { return references }
-        }
-    }
+    var references: [Unowned<Registration>] { attached.compactMap(\.reference) }
 
     /// The number of live observers.
     public var count: Int { attached.count(where: \.isActive) }

@@ -345,7 +345,8 @@ import Testing
         await ended.pass()
         gate.open()
         await token.finish()
-        #expect(log.entries == ["wouldDeadlock false", "handled 1 false", "handled 2", "handled 3"])
+        #expect(
+            log.entries == ["wouldDeadlock false", "handled 1 false", "handled 2", "handled 3"])
         #expect(OwnerObservers(of: owner).isEmpty)
     }
 
