@@ -15,28 +15,31 @@ private struct Finishing {
     /// The owner's tasks that the caller runs in. They are cancelled last, because a cancelled task
     /// does not wait.
     private var callersTasks: [Unowned<Registration>] = []
-    /// The present observers and work. Handlers may start tasks of their owner meanwhile.
-    private let present: @Sendable () -> [Unowned<Registration>]
+    /// The owner whose tasks end behind all others; `nil` for the observers of a center, and for one
+    /// observer or task.
+    private let owner: OwnerObservers?
 
     /// All observers stop taking posts before the first wait, so a handler that posts gives them
     /// nothing more.
-    init(_ present: @escaping @Sendable () -> [Unowned<Registration>]) {
-        self.present = present
-        let references = present()
+    init(_ references: [Unowned<Registration>], of owner: OwnerObservers? = nil) {
+        self.owner = owner
         // Asked before the ends, after which a sequence's registration is not found.
         let readers = references.compactMap { $0.live?.targetStandIn?.reader }
-        for reference in references + readers {
-            let isCallers = AsyncRun.isCurrent(for: reference.registrationAddress)
-            switch (reference.work, isCallers) {
-            case (.task, true): callersTasks.append(reference)
-            case (.task, false): break
-            default: awaited.append(reference)
+        for reference in references {
+            switch reference.work {
+            case .task where AsyncRun.isCurrent(for: reference.registrationAddress):
+                callersTasks.append(reference)
+            case .task where owner != nil:
+                break
+            default:
+                awaited.append(reference)
             }
         }
         // One at a time is retained, so each releases its captures before the next one's end.
-        for reference in references where reference.work != .task {
+        for reference in awaited {
             reference.live?.beginFinishing()
         }
+        awaited += readers
     }
 
     private static func end(_ tasks: [Unowned<Registration>]) {
@@ -48,7 +51,8 @@ private struct Finishing {
     /// The owner's present tasks but for the caller's, to be cancelled and waited for behind all
     /// others.
     private var tasks: [Unowned<Registration>] {
-        var references = present()
+        guard let owner else { return [] }
+        var references = owner.references
         while true {
             let tasks = references.filter { reference in
                 reference.work == .task && !AsyncRun.isCurrent(for: reference.registrationAddress)
@@ -56,13 +60,15 @@ private struct Finishing {
             if !tasks.isEmpty { return tasks }
             // A task that has returned since the list was made may have started another one.
             let known = references.map(\.registrationAddress)
-            references = present()
+            references = owner.references
             if references.map(\.registrationAddress) == known { return [] }
         }
     }
 
     /// Ends the tasks without the caller, which keeps an observer from its end.
-    private func endTasksLater() { Task.detached { _ = await wait() } }
+    private func endTasksLater() {
+        if owner != nil { Task.detached { _ = await wait() } }
+    }
 
     // MARK: The blocking wait
 
@@ -175,9 +181,7 @@ extension Registration {
 }
 
 extension NotificationObserver {
-    private var finishing: Finishing {
-        Finishing { [reference] in reference.map { [$0] } ?? [] }
-    }
+    private var finishing: Finishing { Finishing(reference.map { [$0] } ?? []) }
 
     /// Ends the observer after its pending deliveries, and waits until then.
     ///
@@ -213,9 +217,7 @@ extension NotificationObserver {
 }
 
 extension OwnerObservers {
-    private var finishing: Finishing {
-        Finishing { [self] in references }
-    }
+    private var finishing: Finishing { Finishing(references, of: self) }
 
     /// Ends all present observers after their pending deliveries, and waits until then.
     ///
@@ -238,9 +240,7 @@ extension OwnerObservers {
 }
 
 extension ObserverCenter {
-    private var finishing: Finishing {
-        Finishing { [core] in core.registrations() }
-    }
+    private var finishing: Finishing { Finishing(core.registrations()) }
 
     /// Ends all present observers of the center after their pending deliveries, and waits until
     /// then.

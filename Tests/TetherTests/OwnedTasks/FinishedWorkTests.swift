@@ -346,7 +346,7 @@ import Testing
     }
 
     @Test func `R11 O12 a handler that finishes its owner leaves tasks until it returns`() async {
-        let (center, owner, log, begun) = (center, owner, log, begun)
+        let (center, owner, log, begun, goOn) = (center, owner, log, begun, goOn)
         let task = Task(owner: owner) {
             let gate = AsyncGate()
             await withTaskCancellationHandler {
@@ -360,12 +360,14 @@ import Testing
         await begun.pass()
         center.observe(.sample, owner: owner) { owner, note async in
             if note.number == 1 {
+                await goOn.pass()
                 #expect(await OwnerObservers(of: owner).finish() == .wouldDeadlock)
             }
             await Task.yield()
             log.add(note.number)
         }
         center.post(.sample, numbers: 1...3)
+        goOn.open()
         await task.value
         #expect(log.entries == [1, 2, 3, -1])
     }

@@ -244,8 +244,9 @@ import Testing
         ) {
             let task = Task(owner: owner) { [weak owner] in
                 if let call = AsyncRun.current { self.calls.add(WeakCall(call: call)) }
+                // So the tasks are in the order of their starts.
+                while self.tasks.entries.count < number { await Task.yield() }
                 if number == Generations.last {
-                    while self.tasks.entries.count < number { await Task.yield() }
                     await atLast()
                 } else if let owner {
                     self.start(number + 1, owner: owner, atLast)
