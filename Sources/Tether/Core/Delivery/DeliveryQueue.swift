@@ -132,8 +132,8 @@ enum DeliveryOrder: Sendable {
 /// finds nothing, because a switch gives the deliveries new slots.
 ///
 /// *Cost*: each operation is O(1) amortised, except `move`, `setBound`, `removeAll` and the `drop`
-/// of a batch, which are O(n). A block that overtakes looks at the slots before its own. A queue
-/// without deliveries and blocks keeps at most 16 kB.
+/// of a batch, which are O(n). If a delivery is late, a block looks at the slots before its own. A
+/// queue without deliveries and blocks keeps at most 16 kB.
 ///
 /// SAFETY: the slots belong to this value alone, so they move to another thread together.
 @safe struct DeliveryQueue: ~Copyable, @unchecked Sendable {
@@ -148,6 +148,8 @@ enum DeliveryOrder: Sendable {
     struct Turn: Sendable {
         /// The number of the block.
         let number: UInt64
+        /// The slot of the number, as long as deliveries up to the number are pending.
+        fileprivate let slot: DeliverySlot
         /// The number behind the last delivery that the block may make.
         fileprivate let limit: UInt64
         /// Whether the block has taken its last delivery.
@@ -278,7 +280,8 @@ enum DeliveryOrder: Sendable {
     @inline(__always)
     mutating func begin(_ slot: DeliverySlot) -> Turn {
         // Posts of a batch's handlers get another block, so that they never starve the queue.
-        let turn = Turn(number: slot.number, limit: order == .batch ? end : slot.number + 1)
+        let limit = order == .batch ? end : slot.number + 1
+        let turn = Turn(number: slot.number, slot: slot, limit: limit)
         blockCount -= 1
         releaseBlock(of: slot)
         return turn
@@ -290,7 +293,7 @@ enum DeliveryOrder: Sendable {
         defer { checkInvariants() }
         switch order {
         case .serial:
-            guard let slot = firstLate(orWith: turn.number) else { return nil }
+            guard let slot = firstLate(orOf: turn) else { return nil }
             turn.isOver = slot.number == turn.number
             return remove(slot)
         case .concurrent, .batch:
@@ -308,11 +311,17 @@ enum DeliveryOrder: Sendable {
         }
     }
 
-    /// The oldest late delivery before a number, or the delivery of the number.
-    private func firstLate(orWith number: UInt64) -> DeliverySlot? {
+    /// The oldest late delivery before a block's own, or that one.
+    private func firstLate(orOf turn: Turn) -> DeliverySlot? {
+        guard hasDelivery(before: turn.limit) else { return nil }
+        // Without late deliveries no search, which would take long behind a block that is held back.
+        if lateCount == 0 {
+            let isPending = turn.slot.number == turn.number && turn.slot.delivery != nil
+            return isPending ? turn.slot : nil
+        }
         var slot = first
-        while slot != tail, slot.number <= number, let newer = slot.newer {
-            if slot.delivery != nil, slot.isLate || slot.number == number { return slot }
+        while slot != tail, slot.number <= turn.number, let newer = slot.newer {
+            if slot.delivery != nil, slot.isLate || slot.number == turn.number { return slot }
             slot = newer
         }
         return nil
