@@ -339,6 +339,7 @@ enum DeliveryOrder: Sendable {
 
     /// Removes the deliveries of a block that never runs. `releaseBlock` follows.
     mutating func drop(_ slot: DeliverySlot) -> [Delivery] {
+        defer { checkInvariants() }
         guard isOfPresentTarget(slot.number) else { return [] }
         blockCount -= 1
         switch order {
@@ -428,6 +429,7 @@ enum DeliveryOrder: Sendable {
     /// Moves the deliveries to another target (D6). Returns the slots for its blocks: one for each
     /// delivery, so that other work of the queue runs between the deliveries. With batching, one.
     mutating func move(to order: DeliveryOrder) -> [DeliverySlot] {
+        defer { checkInvariants() }
         let moved = removeAll()
         self.order = order
         firstOnTarget = end
