@@ -216,6 +216,74 @@ extension Atomic<UInt64> {
     }
 }
 
+// MARK: The guards of a thread
+
+extension ThreadRecord {
+    /// Calls `body` with a guard of the calling thread, for a post in an epoch of its center, or
+    /// without an epoch.
+    @inline(__always)
+    static func withGuard(
+        epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
+    ) {
+        let hadNoRecord = unsafe tether_thread_record() == nil
+        // SAFETY: records and guards are never freed.
+        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
+            let epochGuard = unsafe record.firstFree
+            unsafe epochGuard.pointee.begin(epoch: epoch)
+            unsafe record.firstFree =
+                epochGuard.pointee.next.load(ordering: .relaxed) ?? addGuard(inside: epochGuard)
+            unsafe body(epochGuard)
+            unsafe record.firstFree = epochGuard
+            unsafe epochGuard.pointee.end()
+        }
+        // A destructor of the thread has posted, perhaps after the last call of the key's
+        // destructor.
+        if hadNoRecord, tether_thread_is_exiting() { tether_end_thread_record() }
+    }
+
+    @inline(never)
+    private static func addGuard(inside outer: UnsafeMutablePointer<EpochGuard>)
+        -> UnsafeMutablePointer<EpochGuard>
+    {
+        let made = UnsafeMutablePointer<EpochGuard>.allocate(capacity: 1)
+        unsafe made.initialize(
+            to: EpochGuard(of: outer.pointee.record.takeUnretainedValue(), inside: outer))
+        unsafe outer.pointee.next.store(made, ordering: .releasing)
+        return unsafe made
+    }
+
+    /// Clears the hazard pointer of the calling thread's innermost post or block, which calls the
+    /// handlers of `previous` no more.
+    static func clearHazardPointer(after previous: RegistrationAddress) {
+        // SAFETY: records and guards are never freed.
+        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
+            let innermost = unsafe record.firstFree.pointee.outer
+            unsafe innermost?.pointee.setHazardPointer(.none, after: previous)
+        }
+    }
+
+    /// Whether the innermost post, or unmuting, of the calling thread is made inside another one, or
+    /// a block.
+    static var isPostNested: Bool {
+        // SAFETY: records and guards are never freed.
+        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
+            unsafe record.firstFree.pointee.outer?.pointee.outer != nil
+        }
+    }
+
+    /// The registrations that the thread is calling, the outermost first; `.none` for a post
+    /// without a call yet.
+    var calledRegistrations: [RegistrationAddress] {
+        // SAFETY: guards are never freed.
+        let guards = unsafe sequence(first: firstFree) { unsafe $0.pointee.outer }.dropFirst()
+        let addresses = unsafe guards.map {
+            let bits = unsafe $0.pointee.registration.load(ordering: .relaxed)
+            return RegistrationAddress(bits: UInt(bits))
+        }
+        return addresses.reversed()
+    }
+}
+
 // MARK: The table of guards
 
 /// The guards of all records, in 4 MB of addresses. Only places with guards take memory, and no

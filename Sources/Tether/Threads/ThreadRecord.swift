@@ -21,8 +21,9 @@ internal import Synchronization
 
     /// Whether a running thread has the record. Protected by the pool's lock.
     private var isInUse = false
-    /// The first free guard; the guards behind are free, too.
-    private var firstFree: UnsafeMutablePointer<EpochGuard>
+    /// The first free guard; the guards behind are free, too. A post takes it by `withGuard`, in
+    /// Reclamation.swift.
+    var firstFree: UnsafeMutablePointer<EpochGuard>
     /// The objects with the lifetime of the thread, by their classes.
     private var objects: [ObjectIdentifier: AnyObject] = [:]
     private var exitActions: [(hasObjectEnded: () -> Bool, run: () -> Void)] = []
@@ -39,7 +40,7 @@ internal import Synchronization
 
     /// The calling thread's record, not retained.
     @inline(__always)
-    private static var unmanagedCurrent: Unmanaged<ThreadRecord> {
+    static var unmanagedCurrent: Unmanaged<ThreadRecord> {
         // SAFETY: the thread's variable has a record, and records are never freed.
         if let known = unsafe tether_thread_record() { return unsafe .fromOpaque(known) }
         return unsafe .passUnretained(adopt())
@@ -70,72 +71,6 @@ internal import Synchronization
     private func setInUse(_ isInUse: Bool, among records: [ThreadRecord]) {
         self.isInUse = isInUse
         GuardTable.shared.setCount(1 + (records.lastIndex(where: \.isInUse) ?? -1))
-    }
-
-    // MARK: Posts
-
-    /// Calls `body` with a guard of the calling thread, for a post in an epoch of its center, or
-    /// without an epoch.
-    @inline(__always)
-    static func withGuard(
-        epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
-    ) {
-        let hadNoRecord = unsafe tether_thread_record() == nil
-        // SAFETY: records and guards are never freed.
-        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
-            let epochGuard = unsafe record.firstFree
-            unsafe epochGuard.pointee.begin(epoch: epoch)
-            unsafe record.firstFree =
-                epochGuard.pointee.next.load(ordering: .relaxed) ?? addGuard(inside: epochGuard)
-            unsafe body(epochGuard)
-            unsafe record.firstFree = epochGuard
-            unsafe epochGuard.pointee.end()
-        }
-        // A destructor of the thread has posted, perhaps after the last call of the key's
-        // destructor.
-        if hadNoRecord, tether_thread_is_exiting() { tether_end_thread_record() }
-    }
-
-    @inline(never)
-    private static func addGuard(inside outer: UnsafeMutablePointer<EpochGuard>)
-        -> UnsafeMutablePointer<EpochGuard>
-    {
-        let made = UnsafeMutablePointer<EpochGuard>.allocate(capacity: 1)
-        unsafe made.initialize(
-            to: EpochGuard(of: outer.pointee.record.takeUnretainedValue(), inside: outer))
-        unsafe outer.pointee.next.store(made, ordering: .releasing)
-        return unsafe made
-    }
-
-    /// Clears the hazard pointer of the calling thread's innermost post or block, which calls the
-    /// handlers of `previous` no more.
-    static func clearHazardPointer(after previous: RegistrationAddress) {
-        // SAFETY: records and guards are never freed.
-        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
-            let innermost = unsafe record.firstFree.pointee.outer
-            unsafe innermost?.pointee.setHazardPointer(.none, after: previous)
-        }
-    }
-
-    /// Whether the innermost post, or unmuting, of the calling thread is made inside another one, or
-    /// a block.
-    static var isPostNested: Bool {
-        // SAFETY: records and guards are never freed.
-        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
-            unsafe record.firstFree.pointee.outer?.pointee.outer != nil
-        }
-    }
-
-    /// The registrations that the thread is calling, the outermost first; `.none` for a post
-    /// without a call yet.
-    var calledRegistrations: [RegistrationAddress] {
-        // SAFETY: guards are never freed.
-        let guards = unsafe sequence(first: firstFree) { unsafe $0.pointee.outer }.dropFirst()
-        let addresses = unsafe guards.map {
-            let bits = unsafe $0.pointee.registration.load(ordering: .relaxed)
-            return RegistrationAddress(bits: UInt(bits))
-        }
-        return addresses.reversed()
     }
 
     // MARK: Objects with the thread's lifetime

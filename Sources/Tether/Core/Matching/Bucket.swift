@@ -1,4 +1,98 @@
+internal import Foundation
 internal import Synchronization
+
+// The observers of one name, and what a post reads of them:
+//
+//     NameNode ──▶ Bucket of any sender, Bucket of each sender ──▶ SlotArray: the registrations
+//
+// A thread that adds or removes has the center's lock. A post without the lock reads the slots that
+// the node has published. Such a post has a `MatchedBucket`: the slots, and their number at its
+// beginning.
+
+/// The buckets of one name, or of observers of any name.
+/// SAFETY: the lock of the node's center protects all variables that are not atomic; the center
+/// keeps the objects that posts may read.
+@safe final class NameNode: Chained, @unchecked Sendable {
+    /// The maximal number of a name's strings in the cache.
+    static let mostCached = 4
+
+    let name: Notification.Name?
+    let hash: UInt
+    var next: NameNode?
+    /// The bucket of observers of any sender. Once made, the bucket stays, because posts may have
+    /// read its slots.
+    private(set) var anySender: Bucket?
+    private(set) var senders: [SenderKey: Bucket] = [:]
+    /// The node's entries in the cache, oldest first.
+    var cached: [CachedName] = []
+
+    // Read by posts without the lock.
+    /// The slots of `anySender` while the bucket has observers.
+    private let publishedSlots = unsafe Atomic<UnsafeRawPointer?>(nil)
+    private let hasSenders = Atomic<Bool>(false)
+
+    init(name: Notification.Name?, hash: UInt) {
+        self.name = name
+        self.hash = hash
+    }
+
+    var isObserved: Bool {
+        if let anySender, anySender.count > 0 { return true }
+        return hasSenders.load(ordering: .relaxed)
+    }
+
+    /// Whether a post of `sender`, or of any sender if `nil`, would reach an observer here.
+    func isObserved(from sender: SenderKey?) -> Bool {
+        guard let sender else { return isObserved }
+        return anySender.map { $0.count > 0 } == true || senders[sender] != nil
+    }
+
+    func makeAnySender() -> Unmanaged<Bucket> {
+        if let anySender { return unsafe .passUnretained(anySender) }
+        let made = Bucket(node: self, sender: nil)
+        anySender = made
+        return unsafe .passUnretained(made)
+    }
+
+    /// Changes the bucket of a sender, and shows posts whether there is any such bucket.
+    func setBucket(_ bucket: Bucket?, of sender: SenderKey) {
+        senders[sender] = bucket
+        hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent)
+        senders.releaseUnusedCapacity()
+    }
+
+    func publish(_ bucket: Bucket) {
+        // SAFETY: the center keeps slots for posts that may see the slots.
+        unsafe publishedSlots.store(
+            Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
+    }
+
+    func unpublish() { unsafe publishedSlots.store(nil, ordering: .sequentiallyConsistent) }
+
+    /// The bucket for any sender, as a post without the lock finds it. It is the node's only bucket
+    /// unless `hasObservedSenders`, which the post asks afterwards.
+    /// SAFETY: the center keeps slots for posts that may see the slots.
+    @inline(__always)
+    var publishedBucket: MatchedBucket? {
+        guard let slots = unsafe publishedSlots.load(ordering: .sequentiallyConsistent) else {
+            return nil
+        }
+        return unsafe MatchedBucket(Unmanaged<SlotArray>.fromOpaque(slots))
+    }
+
+    /// Whether there is an observer of any sender, for a post without the lock.
+    @inline(__always)
+    var hasPublishedBucket: Bool {
+        unsafe publishedSlots.load(ordering: .sequentiallyConsistent) != nil
+    }
+
+    /// Whether a sender is observed here, for a post without the lock.
+    @inline(__always)
+    var hasObservedSenders: Bool { hasSenders.load(ordering: .sequentiallyConsistent) }
+
+    /// All buckets, in no order.
+    var buckets: [Bucket] { (anySender.map { [$0] } ?? []) + senders.values }
+}
 
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
@@ -236,5 +330,32 @@ internal import Synchronization
     private static func id(in slot: borrowing Slot) -> UInt64 {
         let content = slot.load(ordering: .relaxed)
         return unsafe registration(in: content)?._withUnsafeGuaranteedRef { $0.id } ?? content / 2
+    }
+}
+
+/// The slots of one bucket, with the number of slots in use at the beginning of a post (R4).
+/// SAFETY: the center keeps `slots` until the end of all posts that may see the slots.
+@safe struct MatchedBucket: @unchecked Sendable {
+    let slots: Unmanaged<SlotArray>
+    let used: Int
+
+    /// Whether a registration of the slots is routed.
+    var hasRouted: Bool {
+        unsafe slots._withUnsafeGuaranteedRef(\.hasRouted)
+    }
+
+    @inline(__always)
+    init(_ slots: Unmanaged<SlotArray>) {
+        unsafe self.slots = unsafe slots
+        used = unsafe slots._withUnsafeGuaranteedRef {
+            $0.used.load(ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Calls `body` with the registrations, in order, not retained.
+    @inline(__always)
+    func forEachRegistration(_ body: (Unmanaged<Registration>) -> Void) {
+        // SAFETY: the slots outlive the post.
+        unsafe slots._withUnsafeGuaranteedRef { unsafe $0.forEach(ofFirst: used, body) }
     }
 }

@@ -1,35 +1,6 @@
-internal import Synchronization
-
-// The buckets that one post has matched: at most one each for (name, sender), (name, any),
-// (any, sender), (any, any). Nearly all posts match one bucket. With an observer of any name, such
-// as a logger, a post matches two, and finds both without a lock.
-
-/// The slots of one bucket, with the number of slots in use at the beginning of a post (R4).
-/// SAFETY: the center keeps `slots` until the end of all posts that may see the slots.
-@safe struct MatchedBucket: @unchecked Sendable {
-    let slots: Unmanaged<SlotArray>
-    let used: Int
-
-    /// Whether a registration of the slots is routed.
-    var hasRouted: Bool {
-        unsafe slots._withUnsafeGuaranteedRef(\.hasRouted)
-    }
-
-    @inline(__always)
-    init(_ slots: Unmanaged<SlotArray>) {
-        unsafe self.slots = unsafe slots
-        used = unsafe slots._withUnsafeGuaranteedRef {
-            $0.used.load(ordering: .sequentiallyConsistent)
-        }
-    }
-
-    /// Calls `body` with the registrations, in order, not retained.
-    @inline(__always)
-    func forEachRegistration(_ body: (Unmanaged<Registration>) -> Void) {
-        // SAFETY: the slots outlive the post.
-        unsafe slots._withUnsafeGuaranteedRef { unsafe $0.forEach(ofFirst: used, body) }
-    }
-}
+// Several buckets that one post has matched: at most one each for (name, sender), (name, any),
+// (any, sender), (any, any). Nearly all posts match one bucket, and use nothing of this file. With
+// an observer of any name, such as a logger, a post matches two, and finds both without a lock.
 
 /// One or two buckets, and the last registration that a post of both calls.
 ///

@@ -191,6 +191,12 @@ internal import Synchronization
         state.load(ordering: .sequentiallyConsistent) & StateBits.ended != 0
     }
 
+    /// Closes the state; true for the one closing call.
+    final func close() -> Bool {
+        state.bitwiseOr(StateBits.ended, ordering: .sequentiallyConsistent).oldValue
+            & StateBits.ended == 0
+    }
+
     // MARK: Delivery
 
     /// Delivers a notification here. Called by a post whose hazard pointer is this registration, and
@@ -399,82 +405,6 @@ internal import Synchronization
         perform(delivery.stored.notification, waitedSince: delivery.waitsSince)
     }
 
-    // MARK: The end
-
-    // | Function | Called by | When |
-    // |---|---|---|
-    // | `end` | anybody | at once |
-    // | `endAfterPending` | its sender | after the last delivery |
-    // | `beginFinishing` | a `finish()` | after the last delivery |
-    //
-    // All end by `close`, which one thread does, and then by `completeEnd` with that thread's
-    // cause; or by `completeDetachedEnd` if the owner's list has dropped the registration already.
-
-    /// Closes the state; true for the one closing call.
-    final func close() -> Bool {
-        state.bitwiseOr(StateBits.ended, ordering: .sequentiallyConsistent).oldValue
-            & StateBits.ended == 0
-    }
-
-    /// Ends the registration: no handler starts any more, and the captures are released (R1, R8).
-    final func end(because cause: EndCause = .stopped) {
-        if !hasEnded, close() { completeEnd(because: cause) }
-    }
-
-    /// Ends the registration of a deallocated sender after its pending deliveries (M5).
-    final func endAfterPending(of sender: ObjectRecord) {
-        // The registration may have a new sender at the same address.
-        guard details?.sender === sender else { return }
-        if let mailbox {
-            mailbox.endAfterPending()
-        } else {
-            end(because: .senderEnded)
-        }
-    }
-
-    /// Takes no further post, and ends the registration after its pending deliveries (R11). The
-    /// work of an owner has an end of its own.
-    final func beginFinishing() {
-        if let work = workHook {
-            work.beginFinishing(self)
-        } else if let mailbox {
-            mailbox.beginFinishing()
-        } else {
-            end(because: .finished)
-        }
-    }
-
-    /// Completes an end after the state was closed, with no lock held.
-    final func completeEnd(because cause: EndCause = .stopped) {
-        // The token in the owner's list is released last.
-        let token = owned.flatMap { ObjectTable.shared.detach($0) }
-        withExtendedLifetime(token) { completeDetachedEnd(because: cause) }
-    }
-
-    /// Completes an end of a registration that is in no owner's list any more.
-    final func completeDetachedEnd(because cause: EndCause) {
-        LockRank.checkNoneIsHeld()
-        let begun = Events.report(.observerEnds(self, because: cause))
-        defer { Events.end(begun) }
-        // Everything is unlinked first and released last, so a `deinit` that runs here sees a
-        // complete end. The result retains this registration.
-        let released = isOutside ? (self, []) : center.unlink(self)
-        // Most registrations have nothing else to end. No thread waits for such an end: a
-        // `finish()` waits for the ends of registrations with a mailbox alone.
-        if details == nil, mailbox == nil {
-            Events.report(.ended(address))
-            return withExtendedLifetime(released) {}
-        }
-        // Resumes a `finish()`.
-        defer { if tether_is_awaited(address.bits) { HandlerWait.resumeWaiters(address) } }
-        let deliveries = mailbox?.end(of: self)
-        if let details {
-            if let sender = details.sender { ObjectTable.shared.unwatchSender(sender, for: center) }
-            for hook in details.hooks { hook.ended(self, because: cause) }
-        }
-        withExtendedLifetime(deliveries) {}
-        withExtendedLifetime(released) { _ = Events.report(.ended(address)) }
-    }
 }
 
 extension Unowned where Object: Registration {
@@ -503,5 +433,103 @@ extension Registration {
             self.hooks = hooks
             preparing = hooks.first(where: \.prepares)
         }
+    }
+}
+
+// MARK: The two kinds
+
+/// A registration whose handler takes only the notification.
+/// SAFETY: `handler` never changes.
+final class PlainRegistration: Registration, @unchecked Sendable {
+    let handler: @Sendable (Notification) -> Void
+
+    init(
+        center: CenterCore, details: Details? = nil, flags: UInt32 = 0, site: RegistrationSite,
+        handler: @escaping @Sendable (Notification) -> Void
+    ) {
+        self.handler = handler
+        super.init(center: center, details: details, flags: flags, site: site)
+    }
+}
+
+/// A registration attached to an owner. The handler also takes the owner.
+/// SAFETY: each field states its protection.
+@safe final class OwnedRegistration: Registration, @unchecked Sendable {
+    /// The observer's token for the owner and the user.
+    typealias Token = AnyObject & Sendable
+    typealias Handler<Owner> = @Sendable (Owner, Notification) -> Void
+
+    let handler: Handler<AnyObject>
+    /// The owner's record, retained here, so posts need not retain it; `nil` if the owner was being
+    /// deinitialised. Written once, before posts find the registration.
+    var ownerRecord: Unmanaged<ObjectRecord>?
+
+    // The place in the owner's list. Protected by the lock of the owner's shard. After a removal,
+    // these fields belong to the removing thread if it closed the state, and otherwise to nobody.
+    var token: (any Token)?
+    var next: OwnedRegistration?
+    /// The previous registration; `nil` for the first, and itself while the registration is in no
+    /// list.
+    var previous: Unmanaged<OwnedRegistration>?
+
+    private init(
+        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
+        form: Form<AnyObject>
+    ) {
+        handler = form.function
+        super.init(center: center, details: details, flags: flags | StateBits.owned, site: site)
+        unsafe previous = .passUnretained(self)
+    }
+
+    @inline(__always)
+    convenience init<Owner: AnyObject>(
+        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
+        handler: @escaping Handler<Owner>
+    ) {
+        // SAFETY: a function takes an instance of any class in the same way, and this handler is
+        // only called with the owner. The cast is of a struct, because a cast of the function alone
+        // adds a thunk.
+        let form = unsafe unsafeBitCast(Form(function: handler), to: Form<AnyObject>.self)
+        self.init(center: center, details: details, flags: flags, site: site, form: form)
+    }
+
+    /// The center of the registrations that are in no center: no post reaches it.
+    private static let coreOfWork = CenterCore()
+
+    /// Makes a registration in no center, for the end of its future owner, which the hook reports.
+    /// The handler is never called; it holds what leak checks look through.
+    convenience init(
+        forEndReportedTo hook: RegistrationHook, key: ObserverKey? = nil, site: RegistrationSite,
+        holding held: @escaping Handler<AnyObject> = { _, _ in }
+    ) {
+        self.init(
+            center: OwnedRegistration.coreOfWork, details: Details(key: key, hooks: [hook]),
+            flags: StateBits.outside, site: site, handler: held)
+    }
+
+    private struct Form<Owner: AnyObject> { let function: Handler<Owner> }
+
+    deinit { _ = unsafe ownerRecord?.takeRetainedValue() }
+
+    var record: ObjectRecord? { unsafe ownerRecord?.takeUnretainedValue() }
+
+    // SAFETY: only addresses are compared.
+    var isListed: Bool { unsafe previous?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Calls the handler with the owner, which is retained for the call (O4, O9).
+    @inline(__always)
+    func callHandler(_ notification: Notification) {
+        // SAFETY: the registration retains the record.
+        guard let owner = unsafe ownerRecord?._withUnsafeGuaranteedRef({ $0.reference.retained })
+        else {
+            return noticeOwnerEnd()
+        }
+        handler(owner, notification)
+    }
+
+    /// Ends the observers of an owner whose end was not seen (O10).
+    @inline(never)
+    private func noticeOwnerEnd() {
+        if let record { ObjectTable.shared.noticeEnd(of: record) }
     }
 }

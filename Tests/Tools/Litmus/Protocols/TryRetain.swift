@@ -20,7 +20,7 @@ struct TryRetain: Modelled {
         Code(
             "Tether/Support/Unowned.swift", "var retained: Object?", "tether_try_retain(pointer)",
             "private unowned let object"),
-        Code("Tether/Core/Registration/RegistrationKinds.swift", "func callHandler("),
+        Code("Tether/Core/Registration/Registration.swift", "func callHandler("),
         Code("COwnerLifetime/include/COwnerLifetime.h", "tether_try_retain("),
     ]
 

@@ -49,11 +49,9 @@ struct Unlinking: Modelled {
             "slots[first ^ way].load(ordering: .relaxed)",
             "slots[first ^ way].store(nil, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Matching/Registry.swift",
+            "Tether/Core/Matching/Bucket.swift",
             "hasSenders.load(ordering: .sequentiallyConsistent)",
-            "publishedSlots.load(ordering: .sequentiallyConsistent)"),
-        Code(
-            "Tether/Core/Matching/MatchedBuckets.swift",
+            "publishedSlots.load(ordering: .sequentiallyConsistent)",
             "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Threads/Reclamation.swift",
