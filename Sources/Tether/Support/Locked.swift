@@ -2,23 +2,26 @@ internal import COwnerLifetime
 internal import Foundation
 internal import Synchronization
 
-/// A value under a lock: a `Mutex` for short critical sections that many threads want.
+/// A value under a lock, for short critical sections that many threads want.
 ///
-/// On Linux a `Mutex` is a futex with priority inheritance. The kernel passes the futex to the
-/// waiting thread of the highest priority that waits longest, so with more threads than cores each
-/// thread sleeps before each critical section. A thread therefore tries again at a taken lock. It
-/// pauses between the first tries, because a holder on another processor needs less time than a
-/// yield takes, and then yields. In the end the thread waits in the kernel. Otherwise high-priority
-/// threads could starve the holder.
+/// On Apple platforms a `Mutex`. On Linux a `Mutex` is a futex with priority inheritance: the kernel
+/// passes it to the thread that waits longest, so with more threads than cores each thread sleeps
+/// before each critical section. There a thread takes this lock with one exchange, and leaves the
+/// lock with one store. At a taken lock the thread pauses first, because a holder on another
+/// processor needs less time than a yield takes, and then yields. In the end the thread sleeps:
+/// otherwise threads of high priority could keep the holder from running.
 ///
-/// ThreadSanitizer does not see the kernel's ordering. `isTaken` shows it the same ordering, for
-/// half a nanosecond. The value must have a size: the sanitizer takes an access to an empty value
-/// for an access to the next field.
-package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
+/// The value must have a size: ThreadSanitizer takes an access to an empty value for an access to
+/// the next field.
+/// SAFETY: the lock protects the value.
+package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    #if canImport(Darwin)
     private let mutex: Mutex<Value>
-    /// Whether a thread has the lock. The hint saves tries that would fail: each try is a system
-    /// call.
+    #else
+    /// The storage of a `Mutex`.
+    private let value: _Cell<Value>
     private let isTaken = Synchronization.Atomic<Bool>(false)
+    #endif
     #if DEBUG
     private let rank: LockRank?
     #endif
@@ -26,80 +29,79 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     /// Makes a lock, by default a leaf. `nil` is for doubles of tests that stand for the user's
     /// code, and run code under their lock: such a lock is not checked.
     package init(_ value: consuming sending Value, rank: LockRank? = .leaf) {
+        #if canImport(Darwin)
         mutex = Mutex(value)
+        #else
+        self.value = _Cell(value)
+        #endif
         #if DEBUG
         self.rank = rank
         #endif
     }
 
+    #if canImport(Darwin)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        var tries = 0
-        // One call of `body` in one place, because a second call retains every captured object once
-        // more.
-        while true {
-            Interleaving.pass(.step)
-            if let result = try withLockIfFree(body) {
-                Interleaving.pass(.unlocked)
-                return result
-            }
-            if !Interleaving.pass(.blocked) { wait(after: &tries) }
-        }
-    }
-
-    @inline(__always)
-    private borrowing func withLockIfFree<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-        if isTaken.load(ordering: .relaxed) { return nil }
-        return try mutex.withLockIfAvailable { value throws(Failure) in
-            enter()
-            defer { leave() }
+        try mutex.withLock { value throws(Failure) in
+            enterRank()
+            defer { leaveRank() }
             return try body(&value)
         }
     }
-
-    @inline(never)
-    private borrowing func wait(after tries: inout Int) {
-        tries += 1
-        if tries <= pauses {
-            tether_pause()
-        } else if tries <= pauses + yields {
-            sched_yield()
-        } else {
-            tries = 0
-            mutex.withLock { _ in }
+    #else
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        Interleaving.pass(.step)
+        while isTaken.exchange(true, ordering: .acquiring) { waitUntilFree() }
+        enterRank()
+        defer {
+            leaveRank()
+            isTaken.store(false, ordering: .releasing)
+            Interleaving.pass(.unlocked)
         }
+        return try unsafe body(&value._address.pointee)
     }
 
+    @inline(never)
+    private borrowing func waitUntilFree() {
+        var tries = 0
+        while isTaken.load(ordering: .relaxed) {
+            if Interleaving.pass(.blocked) { continue }
+            tries += 1
+            if tries <= pauses {
+                tether_pause()
+            } else if tries <= pauses + yields {
+                sched_yield()
+            } else {
+                tries = 0
+                usleep(sleep)
+            }
+        }
+    }
+    #endif
+
     @inline(__always)
-    private borrowing func enter() {
-        // For ThreadSanitizer alone: pairs with the release in `leave`.
-        _ = isTaken.load(ordering: .acquiring)
-        isTaken.store(true, ordering: .relaxed)
+    private borrowing func enterRank() {
         #if DEBUG
         rank?.enter()
         #endif
     }
 
     @inline(__always)
-    private borrowing func leave() {
+    private borrowing func leaveRank() {
         #if DEBUG
         rank?.leave()
         #endif
-        isTaken.store(false, ordering: .releasing)
     }
 }
 
-// The numbers of tries at a taken lock, before a thread waits in the kernel.
-#if canImport(Darwin)
-/// None, because a running thread may take an unfair lock before sleeping threads.
-private let pauses = 0
-private let yields = 0
-#else
-private let pauses = 30
+#if !canImport(Darwin)
+// The numbers of tries at a taken lock, before a thread sleeps for some microseconds.
+private let pauses = 10
 private let yields = 40
+private let sleep: UInt32 = 50
 #endif
 
 /// The ranks of locks, in the order in which a thread may take them. A thread holds at most one
