@@ -30,7 +30,7 @@ func close(_ title: String, _ use: (Document) -> Void) {
 close("A cache") { document in
     Recent.shared.documents["Emma"] = document
 }
-// Prints:     `Recent.shared` holds it: `Recent.shared.documents["Emma"]` is it. Remove the object there, or make the reference weak.
+// Prints:     `Recent.shared` holds it: `Recent.shared.documents["Emma"]` refers to it. Remove the object there, or make the reference weak.
 Recent.shared.documents = [:]
 
 let queue = DispatchQueue(label: "autosave")

@@ -29,7 +29,7 @@ public struct Holder: Sendable, CustomStringConvertible {
 ///
 /// ```swift
 /// for holder in holders(of: sidebar) { print(holder) }
-/// // the global `registry` of App holds it: `registry["main"].sidebar` is it. …
+/// // the global `registry` of App holds it: `registry["main"].sidebar` refers to it. …
 /// ```
 ///
 /// For a debugger, a debug menu or the handler of a signal source. The search reads all memory of

@@ -45,7 +45,7 @@ import TetherVerification
             messages == [
                 "the observer of modelDidChange registered at TetherTestingTests/CenterEndTests.swift:"
                     + "\(line) ended only because its center was deallocated: its own handler captures "
-                    + "Panel, whose `token` is this observer's token. With a center that stays, such as "
+                    + "Panel, whose `token` refers to this observer's token. With a center that stays, such as "
                     + "ObserverCenter.default, it leaks. Capture Panel weakly there, or cancel() the "
                     + "observer before the test ends."
             ])

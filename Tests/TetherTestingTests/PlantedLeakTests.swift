@@ -110,7 +110,8 @@ import TetherVerification
             let any: any Touched = sidebar
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in any.touch() }
         },
-        Program("an object that holds the owner", "captures Model, whose `sidebar` is it. ") {
+        Program("an object that holds the owner", "captures Model, whose `sidebar` refers to it. ")
+        {
             scene in
             let (sidebar, model) = (Sidebar(), Model())
             model.sidebar = sidebar
@@ -119,7 +120,7 @@ import TetherVerification
             }
         },
         Program(
-            "an array", "captures a collection, whose `[1]` is it. ",
+            "an array", "captures a collection, whose `[1]` refers to it. ",
             "Capture the collection's elements weakly there, "
         ) { scene in
             let sidebars = [Sidebar(), Sidebar()]
@@ -128,21 +129,21 @@ import TetherVerification
             }
         },
         // Made at run time, because the compiler lays literals out as constants of another class.
-        Program("a set", "a collection, whose `[…]` is it. ") { scene in
+        Program("a set", "a collection, whose `[…]` refers to it. ") { scene in
             let sidebar = Sidebar()
             let set = Set([sidebar])
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
                 withExtendedLifetime(set) {}
             }
         },
-        Program("a dictionary's keys", "a collection, whose `[…]` is it. ") { scene in
+        Program("a dictionary's keys", "a collection, whose `[…]` refers to it. ") { scene in
             let sidebar = Sidebar()
             let keys = Dictionary(uniqueKeysWithValues: [(sidebar, 1)])
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
                 withExtendedLifetime(keys) {}
             }
         },
-        Program("a dictionary's values", "a collection, whose `[…]` is it. ") { scene in
+        Program("a dictionary's values", "a collection, whose `[…]` refers to it. ") { scene in
             let sidebar = Sidebar()
             let values = Dictionary(uniqueKeysWithValues: [(1, sidebar)])
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
@@ -221,7 +222,7 @@ import TetherVerification
     static let holders = [
         Program(
             "an object holds the token whose handler captures it",
-            "is still active: its own handler captures Sidebar, whose `token` is this observer's token. Capture Sidebar "
+            "is still active: its own handler captures Sidebar, whose `token` refers to this observer's token. Capture Sidebar "
                 + "weakly there, or cancel() the observer before the test ends."
         ) { scene in
             let sidebar = Sidebar()
@@ -249,7 +250,8 @@ import TetherVerification
             scene.attach(sidebar) { $0.touch() }
         },
         Program(
-            "a ring of two", ": it retains itself: its `next.next` is it. Make one of these weak."
+            "a ring of two",
+            ": it retains itself: its `next.next` refers to it. Make one of these weak."
         ) { scene in
             let (first, second) = (track(Node()), Node())
             first.next = second
@@ -257,7 +259,7 @@ import TetherVerification
             scene.ring.node = first
         },
         Program(
-            "an object of another that is left", "captures Sidebar, whose `model` is it.",
+            "an object of another that is left", "captures Sidebar, whose `model` refers to it.",
             "captures it. "
         ) { scene in
             let sidebar = Sidebar()

@@ -67,11 +67,11 @@ struct ReferencePath {
     enum Root {
         /// "captures …", after a closure.
         case closure
-        /// "its … is it", of the object in question.
+        /// "its … refers to it", of the object in question.
         case itself
-        /// "whose … is it", after an object.
+        /// "whose … refers to it", after an object.
         case object
-        /// "… is it", after a variable: its name.
+        /// "… refers to it", after a variable: its name.
         case variable(String)
         /// "holds …", after memory without properties, such as a task's.
         case memory
@@ -150,7 +150,7 @@ struct ReferencePath {
             } else if leg.isCaptured || property.isEmpty {
                 words.append(end)
             } else if leg.object == nil {
-                words.append("`\(property)` is \(it)")
+                words.append("`\(property)` refers to \(it)")
             }
         }
         return words.joined(separator: " ")

@@ -281,7 +281,7 @@ struct RootPath {
         switch beginning.root {
         case .variable(let name):
             let words = path.sentence(from: beginning.root)
-            let isAlone = words == "`\(name)` is it"
+            let isAlone = words == "`\(name)` refers to it"
             return "\(perhaps)\(beginning.subject) holds it" + (isAlone ? "" : ": \(words)")
         case .closure:
             let code = path.legs(from: .closure).first?.code.map { ", a closure \($0)," } ?? ""

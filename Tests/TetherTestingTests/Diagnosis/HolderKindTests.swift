@@ -138,12 +138,13 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
     // MARK: The kinds
 
     static let fields = [
-        Kind("tuple", "`Roots.fields` holds it: `Roots.fields.pair.1` is it") { model, ends in
+        Kind("tuple", "`Roots.fields` holds it: `Roots.fields.pair.1` refers to it") {
+            model, ends in
             Roots.fields.pair = (1, model)
         },
-        Kind("lazy", "`Roots.fields.last` is it") { model, _ in Roots.fields.last = model },
-        Kind("Any", "`Roots.fields.any` is it") { model, _ in Roots.fields.any = model },
-        Kind("boxed struct", "`Roots.fields.row.model` is it") { model, _ in
+        Kind("lazy", "`Roots.fields.last` refers to it") { model, _ in Roots.fields.last = model },
+        Kind("Any", "`Roots.fields.any` refers to it") { model, _ in Roots.fields.any = model },
+        Kind("boxed struct", "`Roots.fields.row.model` refers to it") { model, _ in
             Roots.fields.row = Row(model: model)
         },
         Kind("indirect enum", "`Roots.fields.tree") { model, _ in
@@ -152,31 +153,31 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
         Kind("enum with payloads", "`Roots.fields.event") { model, _ in
             Roots.fields.event = .loaded(model, 2)
         },
-        Kind("set", "`Roots.fields.set[…].model` is it") { model, _ in
+        Kind("set", "`Roots.fields.set[…].model` refers to it") { model, _ in
             Roots.fields.set = [ObjectKey(model)]
         },
-        Kind("Mutex", "`Roots.fields.mutex[0]` is it") { model, _ in
+        Kind("Mutex", "`Roots.fields.mutex[0]` refers to it") { model, _ in
             Roots.fields.mutex.withLock { $0.append(model) }
         },
-        Kind("array of structs", "`Roots.fields.rows[1].model` is it") { model, _ in
+        Kind("array of structs", "`Roots.fields.rows[1].model` refers to it") { model, _ in
             Roots.fields.rows = [Row(), Row(model: model)]
         },
-        Kind("dictionaries", "`Roots.fields.byName[\"main\"][7]` is it") { model, _ in
+        Kind("dictionaries", "`Roots.fields.byName[\"main\"][7]` refers to it") { model, _ in
             Roots.fields.byName["main"] = [7: model]
         },
-        Kind("dictionary's keys", "`Roots.fields.byObject[…].model` is it") { model, _ in
+        Kind("dictionary's keys", "`Roots.fields.byObject[…].model` refers to it") { model, _ in
             Roots.fields.byObject[ObjectKey(model)] = 1
         },
         Kind("slice", "`Roots.fields.slice") { model, _ in
             Roots.fields.slice = [Model(), model, Model()][1...]
         },
-        Kind("contiguous array", "`Roots.fields.contiguous[1]` is it") { model, _ in
+        Kind("contiguous array", "`Roots.fields.contiguous[1]` refers to it") { model, _ in
             Roots.fields.contiguous = [Model(), model]
         },
-        Kind("any Error", "`Roots.fields.error.model` is it") { model, _ in
+        Kind("any Error", "`Roots.fields.error.model` refers to it") { model, _ in
             Roots.fields.error = Failure(model: model)
         },
-        Kind("protocol", "`Roots.fields.page.model` is it") { model, _ in
+        Kind("protocol", "`Roots.fields.page.model` refers to it") { model, _ in
             let page = FirstPage()
             page.model = model
             Roots.fields.page = page
@@ -186,7 +187,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
                 withExtendedLifetime(row) { model.touch() }
             }
         },
-        Kind("generic class", "`Roots.fields.shelf.book` is it") { model, _ in
+        Kind("generic class", "`Roots.fields.shelf.book` refers to it") { model, _ in
             Roots.fields.shelf.book = model
         },
     ]
@@ -198,7 +199,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
         Kind("global closure", "`Roots.closure` is a closure in ", "that captures it") { model, _ in
             Roots.closure = { model.touch() }
         },
-        Kind("actor", "`Roots.keeper.held[0]` is it") { model, ends in
+        Kind("actor", "`Roots.keeper.held[0]` refers to it") { model, ends in
             await Roots.keeper.hold(model)
             ends.add { Task { await Roots.keeper.drop() } }
         },

@@ -118,7 +118,8 @@ import Tether
         Roots.two = [model]
         let found = holders(of: model).map(\.description)
         let expected = [
-            "`HolderSearchTests.Roots.one` holds it", "`HolderSearchTests.Roots.two[0]` is it",
+            "`HolderSearchTests.Roots.one` holds it",
+            "`HolderSearchTests.Roots.two[0]` refers to it",
         ]
         for part in expected {
             #expect(found.contains { $0.contains(part) }, "\(found)")
@@ -161,7 +162,7 @@ import Tether
         let address = HiddenAddress(HeapObject(Roots.many[765_432]).address)
         let search = try #require(HolderSearch(limit: .seconds(300)))
         let path = search.holders(of: address, count: 1).paths.first
-        #expect(path?.sentence.hasSuffix("many[765432]` is it") == true)
+        #expect(path?.sentence.hasSuffix("many[765432]` refers to it") == true)
         Roots.many = []
     }
 

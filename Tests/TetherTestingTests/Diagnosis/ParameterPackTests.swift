@@ -94,7 +94,7 @@ import Tether
         }
         #expect(
             words(owner) { _ in print(model) }
-                == "captures Model<Pack{Int, String, Owner}>, whose `values.2` is it")
+                == "captures Model<Pack{Int, String, Owner}>, whose `values.2` refers to it")
     }
 
     @Test func `L3 a generic parameter that only the captures fix crashes nothing`() {
@@ -105,7 +105,9 @@ import Tether
         #expect(words(pair, pair.strongly()) == "captures it")
         #expect(words(pair, pair.strongly(and: other)) == "captures it")
         #expect(words(other, pair.strongly(and: other)) == "captures it")
-        #expect(words(owner, pair.listed(and: other)) == "captures a collection, whose `[0]` is it")
+        #expect(
+            words(owner, pair.listed(and: other))
+                == "captures a collection, whose `[0]` refers to it")
         for handler in [pair.strongly(), pair.byValue(and: other)] {
             let isNothingElse = words(owner, handler)?.hasPrefix("captures") != false
             #expect(isNothingElse)

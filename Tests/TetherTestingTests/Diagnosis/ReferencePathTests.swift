@@ -131,14 +131,14 @@ import Tether
     }
 
     @Test func `L3 an owner is found in the fields of an object that is captured`() {
-        expectProperty("`delegates.owner` is it") { $0.delegates.owner = $1 }
-        expectProperty("`owners[1]` is it") { $0.owners = [Owner(), $1] }
-        expectProperty("`byName[…]` is it") { $0.byName = ["a": Owner(), "b": $1] }
-        expectProperty("`choice.1` is it") { $0.choice = .one(2, $1) }
-        expectProperty("`any` is it") { $0.any = $1 }
-        expectProperty("`any.owner` is it") { $0.any = Model.Delegates(owner: $1) }
-        expectProperty("`box` is it") { $0.box = $1 }
-        expectProperty("`later` is it") { $0.later = $1 }
+        expectProperty("`delegates.owner` refers to it") { $0.delegates.owner = $1 }
+        expectProperty("`owners[1]` refers to it") { $0.owners = [Owner(), $1] }
+        expectProperty("`byName[…]` refers to it") { $0.byName = ["a": Owner(), "b": $1] }
+        expectProperty("`choice.1` refers to it") { $0.choice = .one(2, $1) }
+        expectProperty("`any` refers to it") { $0.any = $1 }
+        expectProperty("`any.owner` refers to it") { $0.any = Model.Delegates(owner: $1) }
+        expectProperty("`box` refers to it") { $0.box = $1 }
+        expectProperty("`later` refers to it") { $0.later = $1 }
         // The runtime hides the type.
         expectProperty(nil) { model, owner in model.guarded.withLock { $0 = (2, owner) } }
         expectProperty("`action` is a closure that captures it") { model, owner in
@@ -157,10 +157,10 @@ import Tether
         first.other = second
         #expect(cycle(through: first) == nil)
         second.other = first
-        #expect(cycle(through: first)?.sentence(from: .itself) == "its `other.other` is it")
+        #expect(cycle(through: first)?.sentence(from: .itself) == "its `other.other` refers to it")
         second.other = nil
         first.other = first
-        #expect(cycle(through: first)?.sentence(from: .itself) == "its `other` is it")
+        #expect(cycle(through: first)?.sentence(from: .itself) == "its `other` refers to it")
         first.other = nil
         first.action = { first.number = 2 }
         #expect(
