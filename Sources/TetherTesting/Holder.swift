@@ -49,10 +49,14 @@ public func holders(of object: AnyObject, limit: Duration = .seconds(5)) -> [Hol
     guard let search = HolderSearch(limit: limit) else { return [] }
     let name = "\(type(of: object))"
     let result = search.holders(of: address, count: count)
-    var holders = (result.paths + result.rootless).map { path in
-        Holder(
-            "\(path.sentence). \(path.remedy)".trimmingCharacters(in: .whitespaces),
-            path.picture(to: [name]))
+    var holders: [Holder] = []
+    for path in result.paths + result.rootless {
+        let words = "\(path.sentence). \(path.remedy)".trimmingCharacters(in: .whitespaces)
+        let holder = Holder(words, path.picture(to: [name]))
+        // Several words of one function say the same.
+        if !holders.contains(where: { $0.description == holder.description }) {
+            holders.append(holder)
+        }
     }
     if result.known < count, !result.isCut {
         let missing = count - result.known

@@ -184,7 +184,13 @@ struct ReferencePath {
 
 /// Properties of properties, such as `model.views[2]`.
 enum PropertyPath {
+    private static let longest = 200
+
+    /// The middle of a long path is left out.
     static func join(_ outer: String, _ label: String) -> String {
+        if outer.count > longest {
+            return join("\(outer.prefix(longest / 3))…\(outer.suffix(longest / 3))", label)
+        }
         if label.isEmpty || label.hasPrefix("[") { return outer + label }
         return outer.isEmpty ? label : "\(outer).\(label)"
     }

@@ -84,7 +84,8 @@ enum FoundationObjects {
             guard field.type.size == 16 else { return nil }
             return MemoryText.string(at: object + field.offset)
         }
-        return names.first { !$0.isEmpty }
+        // A queue without a name has its address in a name.
+        return names.first { !$0.isEmpty && !$0.contains(" 0x") }
     }
 }
 

@@ -15,19 +15,23 @@ internal import Tether
 struct HolderSearch {
     private let places: MemoryPlaces
     private let deadline: DispatchTime
+    private let visitLimit: Int
     /// The task that searches. Its frames have variables of the test, which may be over.
     private let ownTask = SwiftTasks.current
 
     /// `nil` where memory cannot be searched, and after the limit.
-    init?(limit: Duration) {
+    /// - Parameter visits: the greatest number of holders on the way to a root.
+    init?(limit: Duration, visits: Int = 20_000) {
         deadline = .after(limit)
+        visitLimit = visits
         guard let index = MemoryIndex(limit: limit) else { return nil }
         places = MemoryPlaces(index)
     }
 
-    private static let visitLimit = 20_000
     private static let directLimit = 64
     private static let holderLimit = 16
+    /// The longest retain cycle beside the object.
+    private static let loopLimit = 32
 
     private var isOver: Bool { DispatchTime.now() >= deadline }
 
@@ -81,7 +85,7 @@ struct HolderSearch {
                     continue
                 }
                 let step = Step(holder: holder, kind: kind, edge: edge, held: nil)
-                guard let path = path(from: step, cost, to: object) else { continue }
+                guard let path = path(from: step, cost, to: object), isInUse(path) else { continue }
                 if path.isRootless {
                     result.rootless.append(path)
                 } else {
@@ -94,6 +98,11 @@ struct HolderSearch {
             return first.cost < second.cost
         }
         return result
+    }
+
+    /// Whether no holder was freed since it was found, as the search's own memory is.
+    private func isInUse(_ path: RootPath) -> Bool {
+        path.holders.allSatisfy { places.isChunk($0.object) }
     }
 
     private static func isKnown(_ found: Found) -> Bool {
@@ -119,32 +128,35 @@ struct HolderSearch {
 
     /// The cheapest path from a root to a holder of the object. If nothing but a stack, or other
     /// memory with old words, leads to the holder, a path from the object itself, or from the nearest
-    /// holder that is known by name, or from the nearest object on the way.
+    /// holder that is known by name, or from a retain cycle, or from the nearest object on the way.
     private func path(from first: Step, _ cost: Int, to object: HiddenAddress) -> RootPath? {
         var steps = [first]
         var queue = CostQueue<Entry>()
         var visited: Set<HiddenAddress> = []
         var cycle: RootPath?
+        var loop: RootPath?
         var nearest: RootPath?
         var landmark: RootPath?
         queue.push(.step(0), cost)
         while let (entry, cost) = queue.pop() {
             switch entry {
             case .root(let root, let edge, let held):
-                if !root.isSure, let known = cycle ?? landmark { return known }
+                if !root.isSure, let known = cycle ?? landmark ?? loop { return known }
                 return path(from: root, edge, steps, held, cost)
             case .step(let number):
                 let step = steps[number]
                 guard visited.insert(step.holder).inserted else { continue }
-                if visited.count > HolderSearch.visitLimit { return cycle }
-                if visited.count % 16 == 0, isOver { return cycle }
+                if visited.count > visitLimit || visited.count % 16 == 0 && isOver {
+                    nearest?.root = .unsearched
+                    return cycle ?? loop ?? nearest
+                }
                 if step.kind.isLandmark, !step.kind.isTask {
                     // The queue of an operation says more than the operation alone.
                     let path = path(from: .living, nil, steps, number, cost)
                     if path.landmarkCount > (landmark?.landmarkCount ?? 0) { landmark = path }
                 }
                 if nearest == nil, case .object = step.kind {
-                    let path = path(from: nil, nil, steps, number, cost)
+                    let path = path(from: .nothing, nil, steps, number, cost)
                     if path.edges.allSatisfy(\.isProved) { nearest = path }
                 }
                 if let (root, more) = living(step) {
@@ -158,7 +170,15 @@ struct HolderSearch {
                     case .holder(object, _, let edge, let more) where cycle == nil:
                         cycle = path(from: .cycle, edge, steps, number, cost + more)
                     case .holder(let holder, let kind, let edge, let more):
-                        if visited.contains(holder) || holder == object { continue }
+                        if holder == object { continue }
+                        if visited.contains(holder) {
+                            guard loop == nil, edge.isProved, isHeld(holder, behind: number, steps)
+                            else { continue }
+                            steps.append(Step(holder: holder, kind: kind, edge: edge, held: number))
+                            let path = path(from: .loop, nil, steps, steps.count - 1, cost + more)
+                            if path.edges.allSatisfy(\.isProved) { loop = path }
+                            continue
+                        }
                         if isLeftOver(kind, behind: step, steps) { continue }
                         steps.append(
                             Step(holder: holder, kind: kind, edge: edge, held: number))
@@ -167,7 +187,19 @@ struct HolderSearch {
                 }
             }
         }
-        return cycle ?? landmark ?? nearest
+        return cycle ?? landmark ?? loop ?? nearest
+    }
+
+    /// Whether a holder is among the last steps on the way to the object, so that its step is a part
+    /// of a retain cycle.
+    private func isHeld(_ holder: HiddenAddress, behind last: Int, _ steps: [Step]) -> Bool {
+        var next: Int? = last
+        for _ in 0..<HolderSearch.loopLimit {
+            guard let number = next else { return false }
+            if steps[number].holder == holder { return true }
+            next = steps[number].held
+        }
+        return false
     }
 
     /// Whether a block seems to hold another one, and is itself in no queue and no group. libdispatch
@@ -193,7 +225,7 @@ struct HolderSearch {
     }
 
     private func path(
-        from root: MemoryPlaces.Root?, _ edge: MemoryPlaces.Edge?, _ steps: [Step], _ last: Int,
+        from root: MemoryPlaces.Root, _ edge: MemoryPlaces.Edge?, _ steps: [Step], _ last: Int,
         _ cost: Int
     ) -> RootPath {
         var edges = edge.map { [$0] } ?? []

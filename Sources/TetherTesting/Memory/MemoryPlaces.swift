@@ -36,13 +36,19 @@ struct MemoryPlaces {
         case living
         /// The held object itself.
         case cycle
+        /// The first holder, which retains itself.
+        case loop
+        /// Nothing leads to the first holder.
+        case nothing
+        /// The search ended at its limit.
+        case unsearched
 
         /// Whether the root has no old words. Stacks have, and pools and caches of libraries.
         var isSure: Bool {
             switch self {
-            case .stack, .threadData: false
+            case .stack, .threadData, .nothing, .unsearched: false
             case .global(let symbol): !symbol.mangled.isEmpty
-            case .living, .cycle: true
+            case .living, .cycle, .loop: true
             }
         }
     }

@@ -10,18 +10,20 @@ struct RootPath {
     typealias Root = MemoryPlaces.Root
     typealias Edge = MemoryPlaces.Edge
 
-    /// `nil` if nothing leads to the first holder.
-    let root: Root?
-    /// The references. The first one is in the root, unless the root is the first holder or `nil`;
-    /// each other one is in a holder.
+    var root: Root
+    /// The references. The first one is in the root, unless the first holder is the root; each
+    /// other one is in a holder.
     let edges: [Edge]
     /// The holders between the root and the object.
     let holders: [(object: HiddenAddress, kind: Kind)]
     let cost: Int
 
-    /// Whether nothing leads to the first holder.
+    /// Whether no root was found.
     var isRootless: Bool {
-        if case nil = root { true } else { false }
+        switch root {
+        case .nothing, .unsearched: true
+        default: false
+        }
     }
 
     // MARK: The place where the words begin
@@ -43,7 +45,7 @@ struct RootPath {
             return false
         }
         if case .stack = root, isOfTask { return false }
-        return landmark != nil || root?.isSure == true
+        return landmark != nil || root.isSure
     }
 
     /// Whether a holder holds the next object. The words of a task are asked apart.
@@ -78,6 +80,10 @@ struct RootPath {
         if let landmark { return beginning(at: landmark) }
         switch root {
         case .global(let symbol): return RootPath.beginning(symbol)
+        case .threadData(let thread) where holders.contains { $0.kind.isBlock }:
+            return Beginning(
+                subject: "a block that runs on \(thread)", root: .closure,
+                remedy: "Let the block return.")
         case .threadData(let thread):
             return Beginning(
                 subject: "the thread-specific data of \(thread)", root: .memory,
@@ -89,12 +95,22 @@ struct RootPath {
         case .cycle:
             return Beginning(
                 subject: "it retains itself:", root: .itself, remedy: "Make one of these weak.")
-        case .living, nil:
-            let name = holders.first.flatMap { self.name($0.object, $0.kind)?.name } ?? "memory"
+        case .loop:
             return Beginning(
-                subject: FoundationObjects.withArticle(name), root: .object,
+                subject: "\(firstName) in a retain cycle", root: .object,
+                remedy: "Make a reference of the cycle weak.")
+        case .unsearched: return Beginning(subject: firstName, root: .object)
+        case .living, .nothing:
+            return Beginning(
+                subject: firstName, root: .object,
                 remedy: "Look for \(Diagnosis.unbalanced), of the holder.")
         }
+    }
+
+    /// The first holder in words.
+    private var firstName: String {
+        let name = holders.first.flatMap { self.name($0.object, $0.kind)?.name }
+        return FoundationObjects.withArticle(name ?? "memory")
     }
 
     private static func beginning(_ symbol: Symbol) -> Beginning {
@@ -276,7 +292,7 @@ struct RootPath {
     var sentence: String {
         let beginning = beginning
         let steps = steps(from: beginning.firstEdge)
-        let perhaps = isProved || root == nil ? "" : "perhaps "
+        let perhaps = isProved || isRootless ? "" : "perhaps "
         let path = ReferencePath(steps)
         switch beginning.root {
         case .variable(let name):
@@ -289,12 +305,19 @@ struct RootPath {
                 + outerWords
         case .object:
             let words = path.sentence(from: .itself)
-            return
-                "\(beginning.subject) holds it\(words == "its it" ? "" : ": \(words)"), and nothing "
-                + "in memory leads to the holder"
+            let place = words == "its it" ? "" : ": \(words)"
+            return "\(beginning.subject) holds it\(place)\(rootlessWords)"
         case .itself, .memory:
             return "\(perhaps)\(beginning.subject) \(path.sentence(from: beginning.root))"
                 + outerWords
+        }
+    }
+
+    private var rootlessWords: String {
+        switch root {
+        case .nothing: ", and nothing in memory leads to the holder"
+        case .unsearched: ", and the search ended before the holder's own holders were found"
+        default: ""
         }
     }
 

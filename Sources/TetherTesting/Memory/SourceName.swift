@@ -20,7 +20,8 @@ struct SourceName {
 
     private static func withoutMarks(_ demangled: String) -> String {
         var text = demangled
-        while let mark = text.range(of: " in _[0-9A-F]{8,}\\)", options: .regularExpression),
+        guard text.contains(" in _") else { return text }
+        while let mark = text.firstRange(of: #/ in _[0-9A-F]{8,}\)/#),
             let open = text[..<mark.lowerBound].lastIndex(of: "(")
         {
             text.removeSubrange(mark)

@@ -265,6 +265,7 @@ import Tether
                 #expect(graph.roots.contains(chain.first ?? target), "seed \(seed)")
                 isFound = true
             case .cycle: chain.insert(target, at: 0)
+            case .loop: #expect(Set(chain).count < chain.count, "seed \(seed)")
             default: Issue.record("another root, seed \(seed): \(path.sentence)")
             }
             chain.append(target)

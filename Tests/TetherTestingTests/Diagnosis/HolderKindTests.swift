@@ -40,6 +40,11 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
 
     struct Failure: Error { let model: Model }
 
+    final class Link: @unchecked Sendable {
+        var next: Link?
+        var model: Model?
+    }
+
     final class Shelf<Book>: @unchecked Sendable { var book: Book? }
 
     final class Buffer: ManagedBuffer<Int, Model> {}
@@ -231,6 +236,17 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
             let task = Task { model }
             _ = await task.value
             Roots.task = task
+        },
+        Kind(
+            "retain cycle",
+            "a Link in a retain cycle holds it: its `next.next.model`"
+        ) {
+            model, ends in
+            let first = Link()
+            first.next = Link()
+            first.next?.next = first
+            first.model = model
+            ends.add { [weak first] in first?.next = nil }
         },
         Kind("no holder", "Nothing in memory holds it: an unbalanced retain") { model, ends in
             let reference = unsafe Unmanaged.passRetained(model)

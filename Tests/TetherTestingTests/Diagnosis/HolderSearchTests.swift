@@ -32,7 +32,8 @@ import Tether
         @safe nonisolated(unsafe) static var two: [Model] = []
         @safe nonisolated(unsafe) static var many: [Model] = []
         @safe nonisolated(unsafe) static var storm: Model?
-        @safe nonisolated(unsafe) static var freed: UnsafeMutablePointer<Model>?
+        @safe nonisolated(unsafe) static var freed: [UInt] = []
+        @safe nonisolated(unsafe) static var chain: Link?
     }
 
     /// An object that nothing but a count holds.
@@ -62,13 +63,28 @@ import Tether
         withExtendedLifetime(copies) {}
     }
 
-    /// Leaves the address of an object in freed memory.
-    private func leaveInFreedMemory(_ model: Model) -> UnsafeMutablePointer<Model> {
-        let words = UnsafeMutablePointer<Model>.allocate(capacity: 8)
-        unsafe words.initialize(repeating: model, count: 8)
-        unsafe words.deinitialize(count: 8)
-        unsafe words.deallocate()
-        return unsafe words
+    /// Leaves the address of an object in freed memory, which the allocator keeps in lists of the
+    /// thread (7 for each size), in lists of small chunks, and joined with other freed memory.
+    ///
+    /// The address is in the last word. Memory that is soon used again begins at other words.
+    private func leaveInFreedMemory(_ model: Model) -> [UInt] {
+        var freed: [UInt] = []
+        for (words, count) in [(12_000, 1), (117, 7), (15, 10)] {
+            let addresses = (0..<count).map { _ in
+                let memory = UnsafeMutablePointer<Model>.allocate(capacity: words)
+                unsafe (memory + words - 1).initialize(to: model)
+                return UInt(bitPattern: memory)
+            }
+            // Memory in use, which stays behind the freed memory.
+            _ = UnsafeMutablePointer<Model>.allocate(capacity: words)
+            for address in addresses {
+                let memory = unsafe UnsafeMutablePointer<Model>(bitPattern: address)!
+                unsafe (memory + words - 1).deinitialize(count: 1)
+                unsafe memory.deallocate()
+            }
+            freed += addresses
+        }
+        return freed
     }
 
     @Test func `L3 weak, unowned, unmanaged and freed references are no holders`() async {
@@ -78,6 +94,9 @@ import Tether
     private func findNoHolders() throws {
         let watcher = Watcher()
         Roots.watcher = watcher
+        // A first search makes the tables of symbols, which would use freed memory again.
+        _ = HolderSearch(limit: .seconds(300))?
+            .holders(of: HiddenAddress(HeapObject(watcher).address), count: 9)
         let kept = Kept { model in
             watcher.weakModel = model
             watcher.unownedModel = model
@@ -90,7 +109,7 @@ import Tether
             leaveOnStack(model)
             let freed = Watcher()
             freed.models = [model, model]
-            unsafe Roots.freed = leaveInFreedMemory(model)
+            Roots.freed = leaveInFreedMemory(model)
             // The memory of an ended object is kept by an unowned reference.
             let ended = Watcher()
             ended.model = model
@@ -130,6 +149,40 @@ import Tether
         Roots.one = nil
         Roots.two = []
         withExtendedLifetime(model) {}
+    }
+
+    final class Link: @unchecked Sendable { var next: AnyObject? }
+
+    @Test func `L3 a long path is cut, and a search that ends before a root says so`() async {
+        await #expect(processExitsWith: .success) { try HolderSearchTests().followAChain() }
+    }
+
+    private func followAChain() throws {
+        let kept = Kept { model in
+            var last = Link()
+            Roots.chain = last
+            for _ in 0..<500 {
+                let next = Link()
+                last.next = next
+                last = next
+            }
+            last.next = model
+        }
+        let search = try #require(HolderSearch(limit: .seconds(300)))
+        let sentence = search.holders(of: kept.address, count: 2).paths.first?.sentence ?? ""
+        #expect(sentence.hasPrefix("`HolderSearchTests.Roots.chain` holds it: "), "\(sentence)")
+        #expect(
+            sentence.hasSuffix("next.next` refers to it") && sentence.count < 400, "\(sentence)")
+        let short = try #require(HolderSearch(limit: .seconds(300), visits: 5))
+        let result = short.holders(of: kept.address, count: 2)
+        #expect(
+            result.rootless.map(\.sentence) == [
+                "a Link holds it: its `next` refers to it, and the search ended "
+                    + "before the holder's own holders were found"
+            ])
+        #expect(result.paths.allSatisfy { !$0.isProved })
+        kept.end()
+        Roots.chain = nil
     }
 
     @Test func `L3 the number of references that were found is said`() async {
