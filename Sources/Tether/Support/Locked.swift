@@ -8,8 +8,9 @@ internal import Synchronization
 /// passes it to the thread that waits longest, so with more threads than cores each thread sleeps
 /// before each critical section. There a thread takes this lock with one exchange, and leaves the
 /// lock with one store. At a taken lock the thread pauses first, because a holder on another
-/// processor needs less time than a yield takes, and then yields. In the end the thread sleeps:
-/// otherwise threads of high priority could keep the holder from running.
+/// processor needs less time than a yield takes, and then yields. It looks at the lock seldom: each
+/// look takes memory away from the processor on which the holder writes. In the end the thread
+/// sleeps: otherwise threads of high priority could keep the holder from running.
 ///
 /// The value must have a size: ThreadSanitizer takes an access to an empty value for an access to
 /// the next field.
@@ -66,16 +67,16 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 
     @inline(never)
     private borrowing func waitUntilFree() {
-        var tries = 0
+        var looks = 0
         while isTaken.load(ordering: .relaxed) {
             if Interleaving.pass(.blocked) { continue }
-            tries += 1
-            if tries <= pauses {
-                tether_pause()
-            } else if tries <= pauses + yields {
+            looks += 1
+            if looks <= looksBeforeYields {
+                for _ in 0..<pausesBeforeLook { tether_pause() }
+            } else if looks <= looksBeforeYields + yieldsBeforeSleep {
                 sched_yield()
             } else {
-                tries = 0
+                looks = 0
                 usleep(sleep)
             }
         }
@@ -98,9 +99,11 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 }
 
 #if !canImport(Darwin)
-// The numbers of tries at a taken lock, before a thread sleeps for some microseconds.
-private let pauses = 10
-private let yields = 40
+/// A third of a microsecond on the processors that were measured.
+private let pausesBeforeLook = 20
+private let looksBeforeYields = 10
+private let yieldsBeforeSleep = 40
+/// In microseconds.
 private let sleep: UInt32 = 50
 #endif
 
