@@ -6,22 +6,22 @@ extension Benchmark {
     static let delivering =
         Payload.allCases.flatMap { payload in
             [
-                burst("burst to a dispatch queue, per delivery", size: 1000, payload, goal: 1.25),
+                burst("burst to a dispatch queue, per delivery", size: 1000, payload, goal: 0.75),
                 burst(
-                    "stream to a dispatch queue, per delivery", size: 100_000, payload, goal: 1.25),
+                    "stream to a dispatch queue, per delivery", size: 100_000, payload, goal: 0.75),
                 burstToOperationQueue(payload, goal: 1.05), fanOut(payload),
-                manyPosters(payload, goal: 1.3),
-                latency(payload), mainQueue(payload, goal: 1.25),
+                manyPosters(payload, goal: 0.9),
+                latency(payload), mainQueue(payload, goal: 1),
             ]
         } + [
             burst(
-                "batched burst to a dispatch queue", size: 1000, .none, batching: true, goal: 0.5),
+                "batched burst to a dispatch queue", size: 1000, .none, batching: true, goal: 0.4),
             burst(
                 "batched stream to a dispatch queue", size: 100_000, .none, batching: true,
-                goal: 0.5),
+                goal: 0.3),
             burstToOperationQueue(.none, batching: true, goal: 0.06),
-            manyPosters(.none, batching: true, goal: 1),
-            mainQueue(.none, batching: true, goal: 0.4),
+            manyPosters(.none, batching: true, goal: 0.6),
+            mainQueue(.none, batching: true, goal: 0.3),
         ]
 
     /// The payload of a post. The reference's blocks capture the same.

@@ -29,7 +29,7 @@ extension Benchmark {
     }
 
     private static let muted = Benchmark(
-        "post to a muted observer", size: "", reference: "not muted", goal: 3
+        "post to a muted observer", size: "", reference: "not muted", goal: 2
     ) {
         func subject(isMuted: Bool) -> Subject {
             let (center, sink) = (ObserverCenter(), Sink())
