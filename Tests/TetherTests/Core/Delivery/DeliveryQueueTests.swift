@@ -104,6 +104,15 @@ extension DeliveryOrder {
             queue.setBound(bound).map { number(of: $0) }
         }
 
+        /// Performs a body with a list of slots that ends at a block's. A search from the oldest
+        /// delivery on then finds none behind the block.
+        func withoutSlots(behind block: UInt64, _ body: () -> Void) {
+            let slot = slots[block]!
+            let newer = slot.newer.take()
+            body()
+            slot.newer = newer
+        }
+
         var isEmpty: Bool { queue.isEmpty }
         var pending: [Int] { queue.deliveries.map { number(of: $0) } }
         var capacity: Int { queue.capacity }
@@ -116,6 +125,18 @@ extension DeliveryOrder {
         #expect(subject.run(1) == [1])
         #expect(subject.run(3) == [3])
         #expect(subject.isEmpty)
+    }
+
+    /// With a search, n deliveries behind a block that is held back would take n² steps.
+    @Test func `D4 a serial block finds its delivery without a search from the oldest on`() {
+        let subject = Subject(.serial)
+        subject.post(100)
+        // Debug builds look through a list of fewer deliveries.
+        let found = 2...UInt64(100 - checkedSize)
+        subject.withoutSlots(behind: 1) {
+            for block in found { #expect(subject.run(block) == [Int(block)]) }
+        }
+        #expect(subject.runAll().count == 1 + checkedSize)
     }
 
     @Test func `D6 a serial block delivers the moved deliveries before its own`() {
