@@ -10,7 +10,7 @@ extension Scenario {
 
         `M3 D4 a scheduler that runs its job at once comes after the post's other blocks`
             observe a on immediate { post n1 }; observe b any on concurrent; post -> a1;
-            run concurrent -> b1 b2
+            run concurrent oldest -> b1; run concurrent -> b2
 
         `D2 a post is one job on a target`
             observe a on serial; observe b on serial; post 3 in c0 -> jobs 3;
@@ -27,6 +27,23 @@ extension Scenario {
         `R1 an observer that an earlier call of the same block ended is not called`
             observe a any on serial; observe c n1 on serial { cancel b }; observe b any on serial;
             post; post n1; post; run serial -> a1 b1 a2 c2 a3 ended b
+
+        `D3 a post on a loop waits behind another observer's delivery there`
+            observe a on serial; observe b n1 on loop; post n1 -> b1; post; move a to loop;
+            post n1 -> none; run loop -> a2 b3; post n1; post -> b4 a5
+
+        `D3 D6 a delivery that has left the loop holds up no post there`
+            observe a on serial; observe b n1 on loop; post; move a to loop;
+            [move a to serial; post n1 -> b2; run serial -> a1 | cancel a; post n1 -> b2];
+            run loop -> none
+
+        `D3 a handler's post on its loop calls observers without pending deliveries`
+            observe a on serial { post n1 }; observe b n1 on loop; observe c any on serial;
+            post; move a to loop; move c to loop; run loop -> a1 b2 c1 c2
+
+        `D3 D9 a handler's unmuting calls at once where other deliveries wait`
+            observe a on serial { mute b newest; post n1; unmute b }; observe b n1 on loop;
+            observe c on serial; post; move a to loop; move c to loop; run loop -> a1 b2 c1
 
         `D4 a job that a scheduler runs inside a handler keeps the other observer's order`
             observe a on serial { run serial oldest }; observe b on serial; post 2 in c0;
