@@ -43,7 +43,7 @@ interleavings() {
     local flag=-DTETHER_INTERLEAVING folder=$build/interleavings
     # Otherwise the build misses a file that the library has got or lost since the last one.
     rm -f "$folder/debug.yaml"
-    limited swift build --package-path Tests/Interleavings --scratch-path "$folder" --disable-index-store \
+    limited swift build --package-path Tests/TetherInterleavings --scratch-path "$folder" --disable-index-store \
         -Xswiftc $flag -Xcc $flag
     limited "$folder/debug/Interleavings" "$@"
     # Another process makes the same decisions.

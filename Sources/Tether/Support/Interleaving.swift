@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import Synchronization
 
-// Tests/Interleavings runs a few threads one at a time, and decides at each *point* which thread goes
-// on. The points are here: an access to an atomic, a try of a lock, a retain of an unowned reference,
-// and a wait for a signal.
+// Tests/TetherInterleavings runs a few threads one at a time, and decides at each *point* which
+// thread goes on. The points are here: an access to an atomic, a try of a lock, a retain of an unowned
+// reference, and a wait for a signal.
 //
 // Points exist in a build with `-D TETHER_INTERLEAVING` alone. In any other build `pass` is empty, and
 // `Atomic` is that of `Synchronization`.
