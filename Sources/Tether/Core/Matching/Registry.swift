@@ -287,7 +287,7 @@ internal import Synchronization
     var isEmpty: Bool {
         count == 0 && senders.isEmpty && keyed.isEmpty && !anyName.isObserved
             && names.count <= NameCache.capacity
-            && names.elements.allSatisfy { !$0.isObserved }
+            && names.elements.allSatisfy { !$0.isObserved && !$0.cached.isEmpty }
     }
 
     mutating func takeUnlinked() -> Unlinked {
