@@ -255,9 +255,6 @@ internal import Synchronization
     /// Delivers a notification here in any state. A call, if any, is traced.
     @inline(never)
     final func receiveInAnyState(_ posted: Notification) {
-        // After an end by a handler of the same post, the post reads nothing more of the
-        // registration.
-        if hasEnded { return }
         // Separate, so a notification is not copied without a hook.
         guard preparesPosts else { return receivePrepared(posted) }
         if let notification = prepare(posted) { receivePrepared(notification) }
