@@ -1,6 +1,10 @@
 /// A random program for a few threads on one center, small enough to be read.
 struct Program {
-    enum Place: CaseIterable { case postingThread, serial, concurrent, main }
+    enum Place: CaseIterable {
+        case postingThread, serial, concurrent, main
+        /// The tasks of async handlers.
+        case tasks
+    }
 
     struct Observer {
         /// `nil` for any name.

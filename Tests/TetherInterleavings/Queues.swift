@@ -31,7 +31,7 @@ final class Queues: @unchecked Sendable {
 
     func run(_ place: Program.Place) {
         let job = jobs[place]!.removeFirst()
-        if place == .concurrent { return job() }
+        if place == .concurrent || place == .tasks { return job() }
         busy.insert(place)
         job()
         busy.remove(place)
@@ -46,6 +46,27 @@ final class Queues: @unchecked Sendable {
         jobs[place]!.removeFirst()
         busy.remove(place)
         Interleaving.pass(.signalled)
+    }
+
+    // MARK: Tasks
+
+    private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
+    private typealias Hook = @convention(thin) (UnownedJob, Enqueue) -> Void
+
+    /// The queues that get the jobs of tasks.
+    nonisolated(unsafe) static weak var current: Queues?
+
+    /// The executor of tasks without an actor, which the runtime knows by two words of zero.
+    private static let anyThread = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
+
+    /// Has the runtime put the jobs of tasks on queues.
+    static func takeJobs() {
+        let hook = dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook")!
+        hook.assumingMemoryBound(to: Hook?.self).pointee = { job, _ in
+            guard let queues = Queues.current else { return }
+            queues.jobs[.tasks, default: []].append { job.runSynchronously(on: Queues.anyThread) }
+            Interleaving.pass(.signalled)
+        }
     }
 
     private final class Target: BlockTarget, @unchecked Sendable {

@@ -96,6 +96,7 @@ final class World: @unchecked Sendable {
         self.fail = fail
         observers = program.observers.map(Observer.init)
         owner = Ending { [unowned self] in ownerEnds() }
+        Queues.current = queues
     }
 
     var thread: Int? { schedule.thread }
@@ -188,7 +189,8 @@ final class World: @unchecked Sendable {
             guard contexts[thread]!.count == 1, queues.canRun(place, on: thread) else { return }
             inside(.job(place)) { queues.run(place) }
         case .dropJob(let place):
-            guard contexts[thread]!.count == 1, queues.canRun(place, on: thread) else { return }
+            guard contexts[thread]!.count == 1, queues.canRun(place, on: thread), place != .tasks
+            else { return }
             beginEnd(observers)
             queues.drop(place)
         case .audit:
@@ -200,14 +202,18 @@ final class World: @unchecked Sendable {
     private var owned: [Observer] { observers.filter(\.asked.isOwned) }
 
     private func switchTarget(_ subject: Program.Subject, to place: Program.Place) {
-        let target = queues.targets[place]!
+        guard let target = queues.targets[place] else { return }
         switch subject {
         case .observer(let index):
+            // The target of an async handler is fixed.
+            if observers[index].asked.place == .tasks { return }
             observers[index].isSwitched = true
             observers[index].token?.target = target
         case .owner:
             guard let owner else { return }
-            for observer in owned { observer.isSwitched = true }
+            for observer in owned where observer.asked.place != .tasks {
+                observer.isSwitched = true
+            }
             OwnerObservers(of: owner).target = target
         }
     }
@@ -228,7 +234,6 @@ final class World: @unchecked Sendable {
             called(index, notification.userInfo!["number"] as! Int)
         }
         let name = asked.name.map(World.name)
-        let target = queues.targets[asked.place]!
         let from: AnyObject = asked.isFromSender ? sender : Omitted.argument
         let once = asked.isOnce
         let key = asked.hasKey ? "key" : nil
@@ -236,6 +241,19 @@ final class World: @unchecked Sendable {
             asked.hasKey && $0 !== observer && $0.asked.hasKey && $0.asked.isOwned == asked.isOwned
         }
         end(replaced) {
+            guard let target = queues.targets[asked.place] else {
+                observer.token =
+                    if asked.isOwned, let owner {
+                        center.observe(name, from: from, owner: owner, once: once, key: key) {
+                            _, notification async in handler(notification)
+                        }
+                    } else {
+                        center.observe(name, from: from, once: once, key: key) {
+                            notification async in handler(notification)
+                        }
+                    }
+                return
+            }
             if asked.isOwned, let owner {
                 observer.token = center.observe(
                     name, from: from, owner: owner, on: target, once: once, key: key
@@ -406,11 +424,26 @@ final class World: @unchecked Sendable {
             }
             Interleaving.pass(.step)
         }
+        checkCancellation(index)
         observer.running.remove(at: observer.running.lastIndex { $0.thread == here }!)
         if observer.hasReleasedCaptures {
             fail("R8: the captures of \(index) are released while its handler runs")
         }
         note("handler \(index) of post \(number) returned")
+    }
+
+    /// A call is cancelled if another thread has ended the observer, but not if the observer still
+    /// gets its pending deliveries.
+    private func checkCancellation(_ index: Int) {
+        let observer = observers[index]
+        guard observer.asked.place == .tasks, observer.asked.actions.isEmpty,
+            observer.ends.count < 2
+        else { return }
+        let end = observer.ends.first { !$0.deliversPending }
+        if Task.isCancelled, end == nil { fail("P4: the call of handler \(index) is cancelled") }
+        if !Task.isCancelled, let end, end.to < time {
+            fail("P4: the call of handler \(index) is not cancelled")
+        }
     }
 
     private func checkCall(_ index: Int, _ number: Int, _ context: Context) {
