@@ -388,12 +388,12 @@ extension ObservationRequest {
         fileID: StaticString, line: UInt, call: StaticString = #function
     ) {
         let site = CallSite(fileID, line, call: call)
-        var hooks: [RegistrationHook] = [MessageHook(kind)]
-        if let hook { hooks.append(hook) }
+        let first = MessageHook(kind)
+        first.nextHook = hook
         self.init(
             name: kind.name, sender: SenderFilter(subject, at: site), target: target,
             isIsolated: isIsolated, once: once, key: key.map { ObserverKey($0, at: site) },
-            backlog: backlog, site: site, hooks: hooks)
+            backlog: backlog, site: site, hook: first)
     }
 }
 

@@ -10,7 +10,7 @@ struct ObservationRequest {
     let key: ObserverKey?
     private let backlog: BufferingPolicy
     let site: CallSite
-    private let hooks: [RegistrationHook]
+    private let hook: RegistrationHook?
 
     /// `isIsolated`: whether the handler is isolated or async. The target of such a handler cannot
     /// be switched.
@@ -19,8 +19,7 @@ struct ObservationRequest {
         name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget,
         isIsolated: Bool = false,
         once: Bool = false, key: ObserverKey? = nil, backlog: BufferingPolicy = .unbounded,
-        site: CallSite,
-        hooks: [RegistrationHook] = []
+        site: CallSite, hook: RegistrationHook? = nil
     ) {
         self.name = name
         self.sender = sender
@@ -31,7 +30,7 @@ struct ObservationRequest {
         self.key = key
         self.backlog = backlog
         self.site = site
-        self.hooks = hooks
+        self.hook = hook
     }
 
     /// A request from the parameters of an `observe` method.
@@ -40,7 +39,7 @@ struct ObservationRequest {
         _ name: Notification.Name?, from sender: borrowing AnyObject,
         on target: borrowing DeliveryTarget, isIsolated: Bool = false,
         once: Bool, key: borrowing (any Hashable)?, backlog: BufferingPolicy = .unbounded,
-        fileID: StaticString, line: UInt, hooks: [RegistrationHook] = [],
+        fileID: StaticString, line: UInt, hook: RegistrationHook? = nil,
         call: StaticString = #function
     ) {
         let site = CallSite(fileID, line, call: call)
@@ -50,7 +49,7 @@ struct ObservationRequest {
         self.init(
             name: name, sender: .given(copy sender, at: site), target: target,
             isIsolated: isIsolated, once: once,
-            key: observerKey, backlog: backlog, site: site, hooks: hooks)
+            key: observerKey, backlog: backlog, site: site, hook: hook)
     }
 
     fileprivate func register(
@@ -70,12 +69,13 @@ struct ObservationRequest {
                 return
             }
         }
-        let hooks = (foreign.map { [$0] } ?? []) + hooks
+        foreign?.nextHook = hook
+        let hook = foreign ?? hook
         let registration = make(
             core,
-            senderRecord == nil && key == nil && hooks.isEmpty
+            senderRecord == nil && key == nil && hook == nil
                 ? nil
-                : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
+                : Registration.Details(sender: senderRecord, key: key?.of(owner), hook: hook))
         if let target { registration.makeMailbox(on: target) }
         if backlog.limit < .max { registration.makeMailboxIfNeeded().setBacklog(backlog) }
         // Set first, because another thread finds the token as soon as the owner lists the token.

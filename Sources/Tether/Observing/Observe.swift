@@ -86,8 +86,7 @@ extension NotifyingCenter {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
             name, from: sender, on: hook.target, isIsolated: true, once: once, key: key,
-            backlog: backlog, fileID: fileID, line: line,
-            hooks: [hook])
+            backlog: backlog, fileID: fileID, line: line, hook: hook)
         return observe(request) { notification in
             // SAFETY: the notification passes to the handler's task, as to any target's thread; the
             // caller answers for that.
@@ -203,8 +202,7 @@ extension NotifyingCenter {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
             name, from: sender, on: hook.target, isIsolated: true, once: once, key: key,
-            backlog: backlog, fileID: fileID, line: line,
-            hooks: [hook])
+            backlog: backlog, fileID: fileID, line: line, hook: hook)
         return observe(request, for: owner) { owner, notification in
             // SAFETY: both pass to the handler's task, as to any target's thread; the caller
             // answers for the transfer.

@@ -208,9 +208,10 @@ final class SequenceSource: Sendable {
                 let sender = unsafe fixedSender ?? object?.retained.map(SenderFilter.object)
             else { return nil }
             let buffer = SequenceBuffer(policy)
+            buffer.nextHook = hook?()
             let request = ObservationRequest(
                 name: name, sender: sender, target: .postingThread, site: site,
-                hooks: [buffer] + (hook.map { [$0()] } ?? []))
+                hook: buffer)
             let offer: @Sendable (Notification) -> Void = { notification in
                 if let element = makeElement(notification) { buffer.offer(element) }
             }

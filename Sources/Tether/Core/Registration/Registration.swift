@@ -87,7 +87,8 @@ internal import Synchronization
         self.site = site
         self.details = details
         state = Atomic(flags | (details?.preparing == nil ? 0 : StateBits.preparing))
-        for hook in details?.hooks ?? [] { hook.attached(to: self) }
+        guard let details else { return }
+        for hook in details.hooks { hook.attached(to: self) }
     }
 
     deinit {
@@ -421,13 +422,14 @@ extension Registration {
     final class Details: @unchecked Sendable {
         let sender: ObjectRecord?
         let key: ObserverKey?
-        let hooks: [RegistrationHook]
+        let hooks: RegistrationHooks
         let preparing: RegistrationHook?
 
-        init(sender: ObjectRecord? = nil, key: ObserverKey? = nil, hooks: [RegistrationHook] = []) {
+        /// `hook`: the first one.
+        init(sender: ObjectRecord? = nil, key: ObserverKey? = nil, hook: RegistrationHook? = nil) {
             self.sender = sender
             self.key = key
-            self.hooks = hooks
+            hooks = RegistrationHooks(hook)
             preparing = hooks.first(where: \.prepares)
         }
     }
@@ -500,7 +502,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         holding held: @escaping Handler<AnyObject> = { _, _ in }
     ) {
         self.init(
-            center: OwnedRegistration.coreOfWork, details: Details(key: key, hooks: [hook]),
+            center: OwnedRegistration.coreOfWork, details: Details(key: key, hook: hook),
             flags: StateBits.outside, site: site, handler: held)
     }
 

@@ -6,6 +6,9 @@ internal import Foundation
 ///
 /// SAFETY: subclasses protect their fields.
 class RegistrationHook: @unchecked Sendable {
+    /// The next hook of the same registration. Set before the registration is made.
+    final var nextHook: RegistrationHook?
+
     /// Whether `prepare` is called for every post.
     var prepares: Bool { false }
 
@@ -51,6 +54,19 @@ class RegistrationHook: @unchecked Sendable {
     /// The number of deliveries that the hook keeps for the registration, and the numbers of its
     /// drops.
     var counts: Counts { RegistrationHook.noCounts }
+}
+
+/// The hooks of a registration: a list through the hooks, so nearly all lists need no memory.
+struct RegistrationHooks: Sequence, IteratorProtocol {
+    private var rest: RegistrationHook?
+
+    init(_ first: RegistrationHook?) { rest = first }
+
+    mutating func next() -> RegistrationHook? {
+        let hook = rest
+        rest = hook?.nextHook
+        return hook
+    }
 }
 
 /// Work that ends with an owner, and is no observer.
