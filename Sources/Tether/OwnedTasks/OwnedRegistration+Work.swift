@@ -6,8 +6,8 @@
 //
 // A registration closes its state once, whether x ends, a token's `cancel()` comes first, or the
 // operation returns. So the hook's `ended` runs once, on the thread that closed the state, with no
-// lock held (R6). The registration's handler is never called. It holds the user's closure, where
-// leak checks look for captures of the owner.
+// lock held (R6). The registration's handler is never called. It holds the captures of the user's
+// closure, where leak checks look for the owner.
 
 extension OwnedRegistration {
     /// Makes the registration of a task, a loop or a closure. `held` holds the user's code.
@@ -19,6 +19,17 @@ extension OwnedRegistration {
             forEndReportedTo: hook, key: key.map { ObserverKey($0, at: site) },
             site: site.registrationSite, holding: held)
     }
+
+    /// A handler with the captures of another function, the one property of `form`, for leak checks.
+    /// Nobody calls it.
+    @inline(__always)
+    static func handler<Form>(withContextOf form: Form) -> Handler<AnyObject> {
+        // SAFETY: a function is the address of its code and its context, and a copy retains the
+        // context. A struct, because a cast of the function alone adds a thunk.
+        unsafe unsafeBitCast(form, to: HandlerForm.self).function
+    }
+
+    private struct HandlerForm { let function: Handler<AnyObject> }
 
     /// Lists the registration under its owner, as an observer is listed, in place of the owner's
     /// work with an equal key, and reports it to leak checks. False if the owner is being

@@ -44,11 +44,11 @@ extension OwnerLifetime {
         // checks read it.
         nonisolated(unsafe) let action = action
         let site = CallSite(fileID, line, call: "OwnerLifetime.whenEnded(_:_:)")
-        let hook = EndAction(unsafe EndClosure(function: action))
+        let closure = unsafe EndClosure(function: action)
         let token = NotificationObserver()
-        let registration = OwnedRegistration(for: hook, at: site) { _, _ in
-            unsafe withExtendedLifetime(action) {}
-        }
+        let registration = OwnedRegistration(
+            for: EndAction(closure), at: site,
+            holding: OwnedRegistration.handler(withContextOf: closure))
         if !registration.attach(as: token, to: object, at: site) {
             registration.end(because: .ownerEnded)
         }

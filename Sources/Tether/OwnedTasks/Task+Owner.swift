@@ -63,7 +63,8 @@ extension Task where Failure == Never {
             .task, label: OwnedTask.label(name), of: owner, key: key,
             on: unsafe operation.isolation,
             at: CallSite(fileID, line, call: "Task.init(owner:)"),
-            holding: { _, _ in unsafe withExtendedLifetime(operation) {} })
+            holding: OwnedRegistration.handler(
+                withContextOf: unsafe Operation(function: operation)))
         self = owned.start(on: unsafe operation.isolation) { actor in
             Task(name: name, priority: priority) {
                 owned.begins(on: actor)
@@ -91,7 +92,8 @@ extension Task where Failure == any Error {
             .task, label: OwnedTask.label(name), of: owner, key: key,
             on: unsafe operation.isolation,
             at: CallSite(fileID, line, call: "Task.init(owner:)"),
-            holding: { _, _ in unsafe withExtendedLifetime(operation) {} })
+            holding: OwnedRegistration.handler(
+                withContextOf: unsafe ThrowingOperation(function: operation)))
         self = owned.start(on: unsafe operation.isolation) { actor in
             Task(name: name, priority: priority) {
                 owned.begins(on: actor)
@@ -100,6 +102,14 @@ extension Task where Failure == any Error {
             }
         }
     }
+}
+
+private struct Operation<Success> {
+    let function: @isolated(any) () async -> Success
+}
+
+private struct ThrowingOperation<Success> {
+    let function: @isolated(any) () async throws -> Success
 }
 
 extension OwnedTask {
