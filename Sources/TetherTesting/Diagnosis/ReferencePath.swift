@@ -145,6 +145,7 @@ struct ReferencePath {
             if leg.isCaptured, !isOfRoot {
                 let place = leg.code.map { " \($0)" } ?? ""
                 let name = property.isEmpty ? "" : "`\(property)` is "
+                if name.isEmpty, words == ["its"] { words = [] }
                 words.append("\(name)a closure\(place) that captures \(end)")
                 property = ""
             } else if leg.isCaptured || property.isEmpty {

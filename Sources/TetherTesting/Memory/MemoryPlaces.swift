@@ -169,6 +169,7 @@ struct MemoryPlaces {
         if symbol.isOfTether || symbol.isPlainVariable || symbol.isPointer && held.isSwift {
             return nil
         }
+        if let constant = symbol.constantOfObject { return property(of: constant, place) }
         let edge = Edge(place: place, isClosure: symbol.isFunctionVariable, isProved: true)
         if symbol.isOfSwift {
             guard symbol.variable != nil else { return nil }
@@ -181,6 +182,21 @@ struct MemoryPlaces {
         }
         let cost = symbol.isOfLibrary ? Cost.known : Cost.proved
         return .root(.global(symbol), edge, cost: cost)
+    }
+
+    /// A property of a constant's object in the data of an image.
+    private func property(of constant: Symbol, _ place: HiddenAddress) -> Found? {
+        let object = place + (8 - constant.offset)
+        guard let first = object.word(0),
+            case .instance(_, let size, let layout, _) = HeapMetadata.at(first),
+            let bytes = Memory.bytes(at: object.address, count: size)
+        else { return nil }
+        let word = layout.meaning(of: place - object, in: bytes)
+        guard word.kind == .strong || word.kind == .unknown else { return nil }
+        let edge = Edge(
+            place: place, label: word.label, isClosure: word.isClosure,
+            isProved: word.kind == .strong)
+        return .root(.global(constant), edge, cost: Cost.variable)
     }
 
     // MARK: Chunks

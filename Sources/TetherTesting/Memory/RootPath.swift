@@ -109,8 +109,9 @@ struct RootPath {
 
     /// The first holder in words.
     private var firstName: String {
-        let name = holders.first.flatMap { self.name($0.object, $0.kind)?.name }
-        return FoundationObjects.withArticle(name ?? "memory")
+        let first = holders.first.flatMap { self.name($0.object, $0.kind) }
+        if first?.isCollection == true { return "a collection" }
+        return FoundationObjects.withArticle(first?.name ?? "memory")
     }
 
     private static func beginning(_ symbol: Symbol) -> Beginning {

@@ -118,6 +118,18 @@ struct Symbol: Sendable {
     /// A variable, such as `cache` or `Cache.shared`; `nil` if the symbol is something else.
     var variable: String? { isVariable ? SourceName(demangled).variable : nil }
 
+    /// The constant whose object an optimized build makes a part of the image, behind one word. The
+    /// object has the symbol of the constant's initialization, with an ending.
+    var constantOfObject: Symbol? {
+        let ending = "_WZTv_"
+        guard mangled.hasSuffix(ending) else { return nil }
+        // A variable's symbol has its type, which is not known here.
+        let name = String(mangled.dropLast(ending.count)) + "Sivp"
+        return Symbol(
+            mangled: name, demangled: Symbol.demangle(name), offset: offset, image: image,
+            place: place)
+    }
+
     /// The type of a variable.
     private var type: Substring? { isVariable ? SourceName(demangled).type : nil }
 

@@ -95,6 +95,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
         @safe nonisolated(unsafe) static var task: Task<Model, Never>?
         @safe nonisolated(unsafe) static var termination: AsyncStream<Int>.Continuation?
         static let keeper = Keeper()
+        static let link = Link()
     }
 
     @TaskLocal static var local: Model?
@@ -200,6 +201,11 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
     static let roots = [
         Kind("static", "`Roots.model` holds it. Remove the object there") { model, _ in
             Roots.model = model
+        },
+        // An optimized build makes the object a part of the image.
+        Kind("constant", "`Roots.link` holds it: `Roots.link.model` refers to it") { model, ends in
+            Roots.link.model = model
+            ends.add { Roots.link.model = nil }
         },
         Kind("global closure", "`Roots.closure` is a closure in ", "that captures it") { model, _ in
             Roots.closure = { model.touch() }
