@@ -348,7 +348,7 @@ struct Reclamation: ~Copyable, Sendable {
         fileprivate var retired: [(epoch: UInt64, object: Object?, memory: Unowned<AnyObject>?)] =
             []
         /// Registrations that a post was calling when they ended; likewise.
-        fileprivate var called: [(epoch: UInt64, object: Object)] = []
+        fileprivate(set) var called: [(epoch: UInt64, object: Object)] = []
 
         /// Both lists count. Between a post's end and the post's own `collect`, another thread may
         /// take out the retired memory; then `called` alone tells the post to collect.

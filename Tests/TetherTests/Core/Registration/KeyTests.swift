@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Tether
@@ -34,6 +35,19 @@ import Testing
         second.completeEnd()
         #expect(isEnding && !first.hasEnded && core.count == 1)
         first.end()
+        #expect(core.isEmpty)
+    }
+
+    /// A post that reads two counts, or an odd one, waits for the end of the replacement.
+    @Test func `M7 a replacement counts its beginning and its end for posts under way`() {
+        let core = CenterCore()
+        let registrations = [keyed(core), keyed(core)]
+        let counts = registrations.map { registration in
+            core.add(registration, name: .sample, sender: nil)
+            return core.replacements.load(ordering: .acquiring)
+        }
+        #expect(counts == [2, 4])
+        for registration in registrations { registration.end() }
         #expect(core.isEmpty)
     }
 
