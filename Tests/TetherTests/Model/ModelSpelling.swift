@@ -20,7 +20,9 @@
 /// | `make A { … }` | makes an object with the actions of its `deinit` |
 /// | `enqueue n0 asap by-name`, `dequeue n0 by-both`, `flush` | uses the center's posting queue |
 /// | `sequence s0 n0 of A newest-1` | makes an async sequence |
-/// | `take s0`, `resume s0`, `cancel s0`, `release s0`, `leave s0` | uses the sequence |
+/// | `take s0` | a new task iterates the sequence (S1), and takes one element or waits for it |
+/// | `resume s0`, `cancel s0` | runs the tasks whose wait has ended; cancels the oldest task |
+/// | `release s0`, `leave s0` | releases the sequence; before, cancels all its tasks |
 /// | `renewCenter`, `renewQueue` | releases a center, or its posting queue, and makes another |
 ///
 /// Tokens are `a` to `x`, objects `A` to `D`, names `n0` to `n39`, values `v0` to `v7`, sequences
