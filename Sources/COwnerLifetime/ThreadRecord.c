@@ -29,6 +29,9 @@ extern void dispatch_async_f(void *queue, void *context, void (*work)(void *));
 
 void tether_async(void *queue, void *context, void (*work)(void *)) { dispatch_async_f(queue, context, work); }
 
+bool tether_try_lock(uint8_t *lock) { return !__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); }
+void tether_unlock(uint8_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
+
 _Thread_local void *tether_current_record;
 _Thread_local uint32_t tether_lock_ranks;
 static pthread_key_t exit_key;

@@ -69,6 +69,14 @@ static inline size_t tether_unowned_count(void *_Nonnull object) { return swift_
 /// Calls `work` with `context` on a queue of libdispatch, without a block of C's.
 void tether_async(void *_Nonnull queue, void *_Nonnull context, void (*_Nonnull work)(void *_Nonnull context));
 
+/// Takes a lock, which is 1 while a thread has it. Returns false if it is taken.
+///
+/// These two are not inline: Swift's compiler would move retains and loads of the protected value past
+/// accesses of the lock that it sees.
+bool tether_try_lock(uint8_t *_Nonnull lock);
+void tether_unlock(uint8_t *_Nonnull lock);
+static inline bool tether_is_locked(const uint8_t *_Nonnull lock) { return __atomic_load_n(lock, __ATOMIC_RELAXED); }
+
 /// Tells the processor that the calling thread tries again soon.
 static inline void tether_pause(void) {
 #if defined(__x86_64__)

@@ -21,7 +21,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     #else
     /// The storage of a `Mutex`.
     private let value: _Cell<Value>
-    private let isTaken = Synchronization.Atomic<Bool>(false)
+    private let lock = _Cell<UInt8>(0)
     #endif
     #if DEBUG
     private let rank: LockRank?
@@ -55,11 +55,11 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         Interleaving.pass(.step)
-        while isTaken.exchange(true, ordering: .acquiring) { waitUntilFree() }
+        while unsafe !tether_try_lock(lock._address) { waitUntilFree() }
         enterRank()
         defer {
             leaveRank()
-            isTaken.store(false, ordering: .releasing)
+            unsafe tether_unlock(lock._address)
             Interleaving.pass(.unlocked)
         }
         return try unsafe body(&value._address.pointee)
@@ -68,7 +68,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     @inline(never)
     private borrowing func waitUntilFree() {
         var looks = 0
-        while isTaken.load(ordering: .relaxed) {
+        while unsafe tether_is_locked(lock._address) {
             if Interleaving.pass(.blocked) { continue }
             looks += 1
             if looks <= looksBeforeYields {

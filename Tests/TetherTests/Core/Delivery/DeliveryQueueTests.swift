@@ -131,12 +131,12 @@ extension DeliveryOrder {
     @Test func `D4 a serial block finds its delivery without a search from the oldest on`() {
         let subject = Subject(.serial)
         subject.post(100)
-        // Debug builds look through a list of fewer deliveries.
-        let found = 2...UInt64(100 - checkedSize)
+        // Not up to the last: debug builds look through a short list.
+        let found: ClosedRange<UInt64> = 2...60
         subject.withoutSlots(behind: 1) {
             for block in found { #expect(subject.run(block) == [Int(block)]) }
         }
-        #expect(subject.runAll().count == 1 + checkedSize)
+        #expect(subject.runAll().count == 1 + 40)
     }
 
     @Test func `D6 a serial block delivers the moved deliveries before its own`() {
