@@ -157,8 +157,8 @@ struct Symbol: Sendable {
     /// The file and the line of a function of the program, where debug information has them.
     private var line: String? {
         guard isOfSwift, !isOfLibrary else { return nil }
-        // The forwarder of a closure has the name of the closure, and an ending.
-        let function = mangled.hasSuffix("TA") ? String(mangled.dropLast(2)) : mangled
+        // The forwarder of a closure, and the parts of an async function, have endings of their own.
+        let function = mangled.replacing(#/(TA)?(T[QY]\d*_)?$/#, with: "")
         let place = place
         return Symbol.known.withLock { known in
             if let line = known.lines[function] { return line }
