@@ -187,15 +187,19 @@ struct MemoryPlaces {
     /// A property of a constant's object in the data of an image.
     private func property(of constant: Symbol, _ place: HiddenAddress) -> Found? {
         let object = place + (8 - constant.offset)
-        guard let first = object.word(0),
+        if place - object < 16 { return nil }
+        var edge = Edge(place: place)
+        // Code that uses properties alone leaves the object's first word 0.
+        if let first = object.word(0),
             case .instance(_, let size, let layout, _) = HeapMetadata.at(first),
             let bytes = Memory.bytes(at: object.address, count: size)
-        else { return nil }
-        let word = layout.meaning(of: place - object, in: bytes)
-        guard word.kind == .strong || word.kind == .unknown else { return nil }
-        let edge = Edge(
-            place: place, label: word.label, isClosure: word.isClosure,
-            isProved: word.kind == .strong)
+        {
+            let word = layout.meaning(of: place - object, in: bytes)
+            guard word.kind == .strong || word.kind == .unknown else { return nil }
+            edge.label = word.label
+            edge.isClosure = word.isClosure
+            edge.isProved = word.kind == .strong
+        }
         return .root(.global(constant), edge, cost: Cost.variable)
     }
 
@@ -230,7 +234,7 @@ struct MemoryPlaces {
         if offset == 0 {
             // The side table for weak references leads back to its object.
             if MemoryPlaces.isSideTable(chunk, of: held.address) { return nil }
-        } else if let metadata = HeapMetadata.at(first) {
+        } else if MemoryPlaces.hasCount(start), let metadata = HeapMetadata.at(first) {
             if offset < 16 || MemoryPlaces.hasEnded(start) { return nil }
             switch metadata {
             case .instance(let type, let instanceSize, let layout, _):
@@ -301,6 +305,13 @@ struct MemoryPlaces {
     private func isUsersProperty(_ label: String, of kind: Kind) -> Bool {
         guard case .object(let type) = kind, !label.isEmpty else { return false }
         return !FoundationObjects.isOfLibrary(type)
+    }
+
+    /// Whether the second word can be an object's count: the lowest bit is set, or the count is in a
+    /// side table (`RefCount.h`). Other memory may begin with a type.
+    private static func hasCount(_ start: [UInt8]) -> Bool {
+        guard let counts = start.load(UInt.self, at: 8) else { return false }
+        return counts & 1 == 1 || counts >> 62 == 3
     }
 
     /// Whether an object of Swift has ended, from its first words. Unowned references keep the

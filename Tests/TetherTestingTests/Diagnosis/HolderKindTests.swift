@@ -203,7 +203,7 @@ let isMemorySearched = HolderSearch(limit: .seconds(300)) != nil
             Roots.model = model
         },
         // An optimized build makes the object a part of the image.
-        Kind("constant", "`Roots.link` holds it: `Roots.link.model` refers to it") { model, ends in
+        Kind("constant", "`Roots.link` holds it") { model, ends in
             Roots.link.model = model
             ends.add { Roots.link.model = nil }
         },

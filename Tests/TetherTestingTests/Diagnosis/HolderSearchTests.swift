@@ -135,7 +135,8 @@ import Tether
         let model = Model()
         Roots.one = model
         Roots.two = [model]
-        let found = holders(of: model).map(\.description)
+        let all = holders(of: model, limit: .seconds(300))
+        let found = all.map(\.description)
         let expected = [
             "`HolderSearchTests.Roots.one` holds it",
             "`HolderSearchTests.Roots.two[0]` refers to it",
@@ -143,9 +144,9 @@ import Tether
         for part in expected {
             #expect(found.contains { $0.contains(part) }, "\(found)")
         }
-        #expect(holders(of: model).allSatisfy { $0.svg().contains("Model") })
-        #expect(holders(of: model).allSatisfy { $0.dot().contains("Model") })
-        #expect(holders(of: model).allSatisfy { $0.mermaid().contains("Model") })
+        #expect(all.allSatisfy { $0.svg().contains("Model") })
+        #expect(all.allSatisfy { $0.dot().contains("Model") })
+        #expect(all.allSatisfy { $0.mermaid().contains("Model") })
         Roots.one = nil
         Roots.two = []
         withExtendedLifetime(model) {}
@@ -193,7 +194,7 @@ import Tether
         let model = Model()
         let retained = unsafe Unmanaged.passRetained(model)
         Roots.storm = model
-        let last = holders(of: model).last?.description
+        let last = holders(of: model, limit: .seconds(300)).last?.description
         #expect(last?.contains("strong references found") == true, "\(last ?? "nothing")")
         Roots.storm = nil
         unsafe retained.release()
