@@ -5,6 +5,10 @@ internal import Dispatch
 /// Observers that take no further post and end after their pending deliveries, and the wait for
 /// their ends.
 ///
+/// *The way of one end*: `Registration.beginFinishing` closes the mailbox for posts. When nothing is
+/// pending and no call runs, `Mailbox.settle` decides on the end, which `Registration.end` makes. Its
+/// last act, and each return of a handler, look for the waiting caller (`HandlerWait`).
+///
 /// An owner's work ends in this order: its loops take what waits at a center, and any other loop
 /// stops between two elements; its tasks are cancelled when all else has ended. So no handler under
 /// way is cancelled, and a task can still save what the handlers left.

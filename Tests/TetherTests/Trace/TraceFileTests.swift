@@ -97,7 +97,9 @@ import Testing
                 center.post(name: .other, object: nil)
                 guard !Trace.isOn, Trace.stop() == nil else { _exit(1) }
                 // Posts find names without the lock again.
-                guard center.core.cache.load(ordering: .relaxed) != 0 else { _exit(4) }
+                guard center.core.quickMatching.cache.load(ordering: .relaxed) != 0 else {
+                    _exit(4)
+                }
                 guard (try? Trace.start(to: other)) != nil else { _exit(2) }
                 center.post(name: .third, object: nil)
                 _exit(Trace.stop()?.written == 2 ? 0 : 3)

@@ -45,7 +45,7 @@ private typealias SendableAsThread = Any
             #expect(Set(events.map(\.thread)).count == 1)
             // Not traced, and by way of the cache again.
             center.post(name: .sample, object: nil)
-            #expect(center.core.cache.load(ordering: .relaxed) != 0)
+            #expect(center.core.quickMatching.cache.load(ordering: .relaxed) != 0)
             withExtendedLifetime((token, second)) {}
         }
     }
@@ -56,7 +56,7 @@ private typealias SendableAsThread = Any
             let token = center.observe(.sample) { _ in }
             center.post(name: .sample, object: nil)
             center.post(name: .sample, object: nil)
-            #expect(center.core.cache.load(ordering: .relaxed) != 0)
+            #expect(center.core.quickMatching.cache.load(ordering: .relaxed) != 0)
             let events = try TracedEvent.events { center.post(name: .sample, object: nil) }
             #expect(events.map(\.description) == ["B post sample", "B sample", "E ", "E "])
             withExtendedLifetime(token) {}

@@ -3,7 +3,7 @@ internal import Synchronization
 
 // A post: from a name and a sender to `Registration.receive` of each match, in registration order.
 //
-// `quickMatch` finds the matches of a cached name without a lock: one bucket, or, if there are
+// `QuickMatching` finds the matches of a cached name without a lock: one bucket, or, if there are
 // observers of any name, a pair. `match` finds all others under the center's lock.
 //
 // If a match is routed when the post begins, the post asks the routed observers before it calls any,
@@ -13,14 +13,14 @@ internal import Synchronization
 extension CenterCore {
     /// Calls every match in registration order. `withNotification` calls its argument with the
     /// notification. `withNotification` is not called if nothing matches, nor if the notification
-    /// has no payload and `quickMatch` finds the match: then the cache's notification is delivered.
+    /// has no payload and `quickMatching` finds the match: then the cache's notification is delivered.
     func post(
         name: Notification.Name, hasNoPayload: Bool = false, sender: () -> SenderKey?,
         withNotification: ((Notification) -> Void) -> Void
     ) {
         let epoch = reclamation.epoch.load(ordering: .acquiring)
         unsafe ThreadRecord.withGuard(epoch: epoch) { epochGuard in
-            switch quickMatch(name) {
+            switch quickMatching.match(name) {
             case .nothing: break
             case .one(let bucket, let cached) where hasNoPayload:
                 // SAFETY: the entry outlives the post; see `NameCache`.
@@ -47,75 +47,6 @@ extension CenterCore {
         }
         // Garbage of earlier epochs does not wait for the post.
         if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }
-    }
-
-    @safe private enum QuickMatch {
-        case nothing
-        case one(MatchedBucket, Unmanaged<CachedName>)
-        case pair(MatchedPair, Unmanaged<CachedName>)
-        case unknown
-    }
-
-    /// Matches a cached name without the lock, if no sender of the name or of any name is observed.
-    ///
-    /// Nearly always no observer of any name exists, and the name's bucket is all. Observers of any
-    /// name and of senders are looked for after the bucket was read: a post that calls an observer
-    /// finds each observer that was added earlier.
-    @inline(__always)
-    private func quickMatch(_ name: Notification.Name) -> QuickMatch {
-        let replacement = replacements.load(ordering: .acquiring)
-        guard replacement & 1 == 0, let cached = unsafe findCached(name) else { return .unknown }
-        // SAFETY: nodes and slots outlive every post that may see them; see `Reclamation`.
-        return unsafe cached._withUnsafeGuaranteedRef { entry in
-            unsafe entry.node._withUnsafeGuaranteedRef { node in
-                let bucket = node.publishedBucket
-                let (hasOthers, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
-                    ($0.hasPublishedBucket, $0.hasObservedSenders)
-                }
-                if hasSenders || node.hasObservedSenders { return .unknown }
-                if hasOthers {
-                    guard let pair = pairOfMatches(node) else { return .unknown }
-                    return replacements.load(ordering: .acquiring) == replacement
-                        ? unsafe .pair(pair, cached) : .unknown
-                }
-                // Without a bucket `replacements` is not read again: a post under way may call
-                // neither of the two registrations of a replacement (M7).
-                guard let bucket else { return .nothing }
-                return replacements.load(ordering: .acquiring) == replacement
-                    ? unsafe .one(bucket, cached) : .unknown
-            }
-        }
-    }
-
-    @inline(__always)
-    private func findCached(_ name: Notification.Name) -> Unmanaged<CachedName>? {
-        // SAFETY: the cache outlives every post that may see it.
-        guard
-            let cache = unsafe UnsafeRawPointer(
-                bitPattern: cache.load(ordering: .sequentiallyConsistent))
-        else {
-            return nil
-        }
-        return unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef {
-            unsafe $0.find(StringBits(name.rawValue))
-        }
-    }
-
-    /// The buckets of a name and of any name, with the registrations of one moment. `nil` without a
-    /// match, or if a sender is observed.
-    @inline(__always)
-    private func pairOfMatches(_ node: NameNode) -> MatchedPair? {
-        // First: later registrations of either bucket have later ids.
-        let last = lastAdded.load(ordering: .acquiring)
-        let named = node.publishedBucket
-        // SAFETY: the registry retains the node.
-        let (others, hasSenders) = unsafe anyName._withUnsafeGuaranteedRef {
-            ($0.publishedBucket, $0.hasObservedSenders)
-        }
-        guard !hasSenders, !node.hasObservedSenders, let first = named ?? others else {
-            return nil
-        }
-        return MatchedPair(first, named == nil ? nil : others, upTo: last)
     }
 
     /// Matches under the center's lock, and calls after the lock's release.
@@ -181,8 +112,8 @@ extension CenterCore {
                 name: name, admitsEighthMiss: state.garbage.count < 64, sender: sender)
             // The cache is not published: this post has made it, or a trace hid it, and has ended
             // since. A fork ends the trace in the new process.
-            if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
-                publishOrHideCache(of: state.registry)
+            if quickMatching.cache.load(ordering: .relaxed) == 0, !Events.areTraced {
+                quickMatching.publishOrHideCache(of: state.registry)
             }
             return (matches, retireUnlinked(in: &state))
         }

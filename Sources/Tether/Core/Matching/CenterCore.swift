@@ -34,16 +34,8 @@ internal import Synchronization
     let ledger = PostingLedger()
     let state: Locked<State>
     let reclamation: Reclamation
-    /// Odd during the replacement of a keyed registration, which is one step for posts (M7).
-    let replacements = Atomic<UInt>(0)
-    /// The id of the last added registration, for posts that read two buckets. Written under the
-    /// lock, after the registration's bucket.
-    let lastAdded = Atomic<UInt64>(0)
-    /// The names' cache for posts; 0 before the first post, and during a trace. The registry
-    /// retains the cache.
-    let cache = Atomic<UInt>(0)
-    /// The node of observers of any name. The registry retains the node.
-    let anyName: Unmanaged<NameNode>
+    /// What posts read without the lock.
+    let quickMatching: QuickMatching
 
     enum Kind {
         /// `ObserverCenter.default`.
@@ -66,8 +58,7 @@ internal import Synchronization
         number = CenterCore.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         reclamation = Reclamation(ofCenter: number)
         let registry = Registry()
-        // SAFETY: the registry retains the node as long as the core lives.
-        unsafe anyName = Unmanaged.passUnretained(registry.anyName)
+        quickMatching = QuickMatching(anyName: registry.anyName)
         state = Locked(State(registry: registry), rank: .center)
         CenterCore.all.withLock { $0[ObjectIdentifier(self)] = Unowned(self) }
     }
@@ -79,20 +70,11 @@ internal import Synchronization
         }
     }
 
-    /// Makes the registry's cache, if there is one, visible to posts; during a trace hides it, so
-    /// that no post takes the untraced path.
-    func publishOrHideCache(of registry: borrowing Registry) {
-        guard let made = registry.cache else { return }
-        // SAFETY: the registry retains the cache as long as the core lives.
-        let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque())
-        cache.store(Events.areTraced ? 0 : address, ordering: .sequentiallyConsistent)
-    }
-
     /// Hides all centers' caches from posts. After the trace, a center's first post publishes its
     /// cache again.
     static func hideCaches() {
         for core in living {
-            core.state.withLock { core.publishOrHideCache(of: $0.registry) }
+            core.state.withLock { core.quickMatching.publishOrHideCache(of: $0.registry) }
         }
     }
 
@@ -112,16 +94,16 @@ internal import Synchronization
                 // SAFETY: the bucket takes over the retained reference.
                 unsafe state.registry.addNew(
                     .passRetained(registration), name: name, sender: sender)
-                publishAdded(registration)
+                quickMatching.publishAdded(registration)
                 return (nil, state.isClosed, retireUnlinked(in: &state))
             }
             // In one step, so a beginning post sees exactly one of the two registrations (M7).
             let mayReplace = registration.details?.key != nil
-            if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+            if mayReplace { quickMatching.countReplacement() }
             var replaced = state.registry.add(registration, name: name, sender: sender)
-            publishAdded(registration)
+            quickMatching.publishAdded(registration)
             if let old = replaced, !old.close() { replaced = nil }
-            if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+            if mayReplace { quickMatching.countReplacement() }
             return (replaced, state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
@@ -138,16 +120,11 @@ internal import Synchronization
                 return unsafe (false, [registration.takeRetainedValue()])
             }
             unsafe state.registry.addNew(registration, name: name, sender: nil)
-            unsafe registration._withUnsafeGuaranteedRef { publishAdded($0) }
+            unsafe registration._withUnsafeGuaranteedRef { quickMatching.publishAdded($0) }
             return (state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
         withExtendedLifetime(released) {}
-    }
-
-    /// Lets posts that read two buckets find a registration, which is in its bucket.
-    private func publishAdded(_ registration: Registration) {
-        lastAdded.store(registration.id, ordering: .releasing)
     }
 
     /// Unlinks a registration. The caller releases the result, which includes the registration.

@@ -72,3 +72,11 @@ extension Registration {
         withExtendedLifetime(released) { _ = Events.report(.ended(address)) }
     }
 }
+
+extension Unowned where Object: Registration {
+    /// The registration, retained, unless its end has begun.
+    var live: Object? {
+        guard let registration = retained, !registration.hasEnded else { return nil }
+        return registration
+    }
+}

@@ -178,11 +178,6 @@ internal import Synchronization
         }
     }
 
-    /// What an audit shows in the target's place: a sequence, or the work of an owner.
-    final var targetStandIn: RegistrationHook? {
-        details?.hooks.first { $0.targetDescription != nil }
-    }
-
     /// The registration's identity in hazard pointers.
     final var address: RegistrationAddress { RegistrationAddress(of: self) }
 
@@ -407,12 +402,6 @@ internal import Synchronization
 
 extension Unowned where Object: Registration {
     var registrationAddress: RegistrationAddress { RegistrationAddress(bits: address) }
-
-    /// The registration, retained, unless its end has begun.
-    var live: Object? {
-        guard let registration = retained, !registration.hasEnded else { return nil }
-        return registration
-    }
 }
 
 extension Registration {

@@ -82,4 +82,9 @@ package enum OwnedWork: Sendable {
 extension Registration {
     /// The hook of the registration's work; `nil` for an observer, and for a `WatchedObject`.
     final var workHook: RegistrationHook? { details?.hooks.first { $0.work != nil } }
+
+    /// What an audit shows in the target's place: a sequence, or the work of an owner.
+    final var targetStandIn: RegistrationHook? {
+        details?.hooks.first { $0.targetDescription != nil }
+    }
 }

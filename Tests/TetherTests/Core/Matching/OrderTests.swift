@@ -104,13 +104,13 @@ import Testing
         let tokens = [observe(1, kind: 4, object: Sender()), observe(2, kind: 5, object: Sender())]
         // The name has a cache entry from now on.
         center.post(name: .sample, object: nil)
-        let atFirstLook = center.core.lastAdded.load(ordering: .relaxed)
+        let atFirstLook = center.core.quickMatching.lastAdded.load(ordering: .relaxed)
         let later = [observe(3, kind: 4, object: Sender()), observe(4, kind: 5, object: Sender())]
-        let now = center.core.lastAdded.load(ordering: .relaxed)
+        let now = center.core.quickMatching.lastAdded.load(ordering: .relaxed)
         // As if the post had read the id before the two were added.
-        center.core.lastAdded.store(atFirstLook, ordering: .relaxed)
+        center.core.quickMatching.lastAdded.store(atFirstLook, ordering: .relaxed)
         center.post(name: .sample, object: nil)
-        center.core.lastAdded.store(now, ordering: .relaxed)
+        center.core.quickMatching.lastAdded.store(now, ordering: .relaxed)
         center.post(name: .sample, object: nil)
         #expect(log.entries == [1, 2, 1, 2, 1, 2, 3, 4])
         withExtendedLifetime((tokens, later)) {}

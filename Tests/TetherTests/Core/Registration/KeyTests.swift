@@ -44,7 +44,7 @@ import Testing
         let registrations = [keyed(core), keyed(core)]
         let counts = registrations.map { registration in
             core.add(registration, name: .sample, sender: nil)
-            return core.replacements.load(ordering: .acquiring)
+            return core.quickMatching.replacements.load(ordering: .acquiring)
         }
         #expect(counts == [2, 4])
         for registration in registrations { registration.end() }

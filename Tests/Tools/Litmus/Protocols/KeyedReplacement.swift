@@ -22,9 +22,10 @@ struct KeyedReplacement: Modelled {
     static let code = [
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func add(",
-            "replacements.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
+            "quickMatching.countReplacement()"),
         Code(
-            "Tether/Core/Matching/CenterCore+Posting.swift", "func quickMatch(",
+            "Tether/Core/Matching/QuickMatching.swift", "func countReplacement(", "func match(",
+            "replacements.wrappingAdd(1, ordering: .sequentiallyConsistent)",
             "let replacement = replacements.load(ordering: .acquiring)",
             "cache.load(ordering: .sequentiallyConsistent)",
             "replacements.load(ordering: .acquiring) == replacement"),
@@ -56,7 +57,7 @@ struct KeyedReplacement: Modelled {
         replacements.wrappingAdd(1, count)
     }
 
-    /// `CenterCore.quickMatch` and `pairOfMatches`, and the calls.
+    /// `QuickMatching.match` and `pairOfMatches`, and the calls.
     func postToBothBuckets() {
         let first = replacements.load(look)
         guard first != 1 else { return }
@@ -77,7 +78,7 @@ struct KeyedReplacement: Modelled {
         note("calls the old one", oldState.load(.acquiring).number == 0 ? 1 : 0)
     }
 
-    /// `CenterCore.quickMatch`, and the calls.
+    /// `QuickMatching.match`, and the calls.
     func post() {
         let first = replacements.load(look)
         guard first != 1 else { return }

@@ -18,7 +18,7 @@ struct Publication: Modelled {
     var flagLoad = Order.acquiring
     /// `Registration.isRouted`, after an earlier read of the state.
     var secondFlagLoad = Order.acquiring
-    /// `CenterCore.lastAdded`.
+    /// `QuickMatching.lastAdded`.
     var lastStore = Order.releasing
     var lastLoad = Order.acquiring
     var isLimited = true
@@ -31,10 +31,8 @@ struct Publication: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func publishAdded(",
-            "lastAdded.store(registration.id, ordering: .releasing)"),
-        Code(
-            "Tether/Core/Matching/CenterCore+Posting.swift", "func pairOfMatches(",
+            "Tether/Core/Matching/QuickMatching.swift", "func publishAdded(",
+            "func pairOfMatches(", "lastAdded.store(registration.id, ordering: .releasing)",
             "lastAdded.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
@@ -201,7 +199,7 @@ struct Publication: Modelled {
                     code.ofAnyName.store(1, .sequentiallyConsistent)
                     code.ofName.store(1, code.usedStore)
                 },
-                // `CenterCore.quickMatch`; `hasSenders` is loaded as the slots of any name are.
+                // `QuickMatching.match`; `hasSenders` is loaded as the slots of any name are.
                 .init("post") {
                     if code.looksForAnyNameLast {
                         note("calls of the name", code.ofName.load(code.usedLoad))

@@ -28,8 +28,10 @@ struct Unlinking: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch(",
-            "func pairOfMatches(", "let epoch = reclamation.epoch.load(ordering: .acquiring)"),
+            "Tether/Core/Matching/CenterCore+Posting.swift", "func post(",
+            "let epoch = reclamation.epoch.load(ordering: .acquiring)"),
+        Code(
+            "Tether/Core/Matching/QuickMatching.swift", "func match(", "func pairOfMatches("),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func unlink(",
             "if !reclamation.hasPosts {"),
