@@ -117,6 +117,9 @@ extension Scenario {
         `D6 D9 a kept notification does not hold up a switch to the posting thread`
             observe a any on serial; mute a newest; post; move a to posting; unmute a -> a1
 
+        `R4 R11 an observer that is finished inside its own call is not called by the same post`
+            make B; observe a from B any { finish b }; observe b any { post from B }; post -> b1 a2
+
         `D6 an owner's pending deliveries move to a scheduler that runs each at once`
             make A; observe a any of A on serial { post }; observe b any of A on concurrent; post 2;
             move A to immediate -> a1 b1 b2 b3 a2 ...

@@ -20,8 +20,6 @@ final class ReferenceObserver: Counted {
     private var isLeavingTarget = false
     /// The call of the handler by a block.
     private var call: Call?
-    /// How many calls of the handler run, one inside the other.
-    private var runningCalls = 0
     private(set) var backlog = ModelOperation.Backlog.unbounded
     private(set) var dropped = 0
     /// Whether the one post of a `once` observer has reached it (R7).
@@ -137,7 +135,7 @@ final class ReferenceObserver: Counted {
             target = nil
             isLeavingTarget = false
         }
-        if endsWhenIdle, kept == nil, runningCalls == 0 { end(keepingElements: true) }
+        if endsWhenIdle, kept == nil { end(keepingElements: true) }
     }
 
     // MARK: Posts
@@ -203,7 +201,7 @@ final class ReferenceObserver: Counted {
     /// D7: with batching, none while another waits, in the queue or for the handler's return.
     private var needsBlock: Bool {
         guard let target, target.kind == .batching else { return true }
-        if let call, !call.isLeft, !call.blocked.isEmpty { return false }
+        if let call, !call.blocked.isEmpty { return false }
         return !target.hasBlock(of: self)
     }
 
@@ -213,13 +211,11 @@ final class ReferenceObserver: Counted {
     /// is retained for it.
     private func handle(_ notification: ReferenceNotification) {
         if hasEnded { return }
-        runningCalls += 1
         if let owner {
             if !owner.isEnding { owner.retained { callHandler(notification) } }
         } else {
             callHandler(notification)
         }
-        runningCalls -= 1
         if isOnce { end() } else { settle() }
     }
 
