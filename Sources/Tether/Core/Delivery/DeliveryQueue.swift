@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Synchronization
 
 // The pending deliveries of one observer: a value without a lock, which `Mailbox`
@@ -501,4 +502,28 @@ enum DeliveryOrder: Sendable {
         for index in 1..<capacity { self[index - 1].newer = self[index] }
         last.newer = nil
     }
+}
+
+/// A place in posting order, among the deliveries of all centers (D6, D9). The deliveries that one
+/// `Post` makes share it.
+struct PostNumber: Comparable, Sendable {
+    private let number: UInt64
+
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> PostNumber {
+        PostNumber(number: last.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    static func < (one: PostNumber, other: PostNumber) -> Bool { one.number < other.number }
+}
+
+/// A notification that waits, as an object: a reference long, and shared by all observers of a
+/// post.
+/// SAFETY: the notification never changes. The notification passes from the posting thread to the
+/// targets, as a user of Foundation's `queue:` expects.
+final class StoredNotification: @unchecked Sendable {
+    let notification: Notification
+
+    init(_ notification: Notification) { self.notification = notification }
 }

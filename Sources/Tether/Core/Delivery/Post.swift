@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 /// A post, or an unmuting, to observers of which some are routed.
 ///
@@ -112,28 +111,4 @@ struct Overtaking {
         if waiting.isZero { return .nothingWaits }
         return ThreadRecord.isPostNested ? .nested : .refused
     }
-}
-
-/// A place in posting order, among the deliveries of all centers (D6, D9). The deliveries that one
-/// `Post` makes share it.
-struct PostNumber: Comparable, Sendable {
-    private let number: UInt64
-
-    private static let last = Atomic<UInt64>(0)
-
-    static func next() -> PostNumber {
-        PostNumber(number: last.wrappingAdd(1, ordering: .relaxed).newValue)
-    }
-
-    static func < (one: PostNumber, other: PostNumber) -> Bool { one.number < other.number }
-}
-
-/// A notification that waits, as an object: a reference long, and shared by all observers of a
-/// post.
-/// SAFETY: the notification never changes. The notification passes from the posting thread to the
-/// targets, as a user of Foundation's `queue:` expects.
-final class StoredNotification: @unchecked Sendable {
-    let notification: Notification
-
-    init(_ notification: Notification) { self.notification = notification }
 }
