@@ -117,7 +117,7 @@ extension Scenario {
         `D6 D9 a kept notification does not hold up a switch to the posting thread`
             observe a any on serial; mute a newest; post; move a to posting; unmute a -> a1
 
-        `R4 R11 an observer that is finished inside its own call is not called by the same post`
+        `R4 R11 an observer finished in its own call is not called by the same post`
             make B; observe a from B any { finish b }; observe b any { post from B }; post -> b1 a2
 
         `D6 an owner's pending deliveries move to a scheduler that runs each at once`
