@@ -54,11 +54,9 @@ enum DeliveryOrder: Sendable {
 /// *Cost*: 64 bytes, a cache line.
 ///
 /// SAFETY: the slot's `DeliveryQueue` allocates the memory, and deallocates it when no slot has a
-/// delivery or a block. The lock of the mailbox protects the content. `nextInBlock` is the block's,
-/// and used without the lock.
+/// delivery or a block. The lock of the mailbox protects the content.
 @safe @dynamicMemberLookup struct DeliverySlot: @unchecked Sendable {
     @safe struct Content {
-        var mailbox: Unmanaged<Mailbox>
         var number: UInt64 = 0
         /// The delivery while it is pending.
         var delivery: DeliveryQueue.Delivery?
@@ -70,11 +68,18 @@ enum DeliveryOrder: Sendable {
         var newer: DeliverySlot?
     }
 
+    /// What a block uses without the lock: apart from the content, which another thread may change
+    /// meanwhile.
+    @safe struct BlockPart {
+        let mailbox: Unmanaged<Mailbox>
+        /// The delivery of the same block to the next observer.
+        var nextInBlock: DeliverySlot?
+    }
+
     /// What is at the address.
     @safe struct Memory {
-        var content: Content
-        /// Apart from the content, because a thread may change the content meanwhile.
-        var nextInBlock: DeliverySlot?
+        var content = Content()
+        var blockPart: BlockPart
     }
 
     /// What a queue's C function gets, in place of the block.
@@ -94,17 +99,19 @@ enum DeliveryOrder: Sendable {
         }
     }
 
-    /// The delivery of the same block to the next observer.
+    @inline(__always)
+    var mailbox: Unmanaged<Mailbox> { unsafe blockPart.pointee.mailbox }
+
     @inline(__always)
     var nextInBlock: DeliverySlot? {
-        get { unsafe nextInMemory.pointee }
-        nonmutating set { unsafe nextInMemory.pointee = newValue }
+        get { unsafe blockPart.pointee.nextInBlock }
+        nonmutating set { unsafe blockPart.pointee.nextInBlock = newValue }
     }
 
     @inline(__always)
-    private var nextInMemory: UnsafeMutablePointer<DeliverySlot?> {
-        // SAFETY: `nextInBlock` follows the content, whose size is a multiple of its alignment.
-        unsafe (address + MemoryLayout<Content>.size).assumingMemoryBound(to: DeliverySlot?.self)
+    private var blockPart: UnsafeMutablePointer<BlockPart> {
+        // SAFETY: the part follows the content, whose size is a multiple of the part's alignment.
+        unsafe (address + MemoryLayout<Content>.size).assumingMemoryBound(to: BlockPart.self)
     }
 
     @inline(__always)
@@ -479,8 +486,8 @@ enum DeliveryOrder: Sendable {
         let memory = UnsafeMutableRawBufferPointer.allocate(
             byteCount: capacity * size, alignment: 64)
         unsafe slots = memory.bindMemory(to: DeliverySlot.Memory.self)
-        let content = unsafe DeliverySlot.Content(mailbox: mailbox)
-        unsafe slots.initialize(repeating: DeliverySlot.Memory(content: content))
+        let part = unsafe DeliverySlot.BlockPart(mailbox: mailbox)
+        unsafe slots.initialize(repeating: DeliverySlot.Memory(blockPart: part))
         link()
     }
 
