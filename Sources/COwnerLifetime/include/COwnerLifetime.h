@@ -71,10 +71,10 @@ void tether_async(void *_Nonnull queue, void *_Nonnull context, void (*_Nonnull 
 
 /// Takes a lock, which is 1 while a thread has it. Returns false if it is taken.
 ///
-/// These two are not inline: Swift's compiler would move retains and loads of the protected value past
-/// accesses of the lock that it sees.
-bool tether_try_lock(uint8_t *_Nonnull lock);
-void tether_unlock(uint8_t *_Nonnull lock);
+/// These two are never inline, `pure` or `const`: the compiler would move the retain of a value that was
+/// read under the lock past a store that it sees.
+__attribute__((noinline)) bool tether_try_lock(uint8_t *_Nonnull lock);
+__attribute__((noinline)) void tether_unlock(uint8_t *_Nonnull lock);
 static inline bool tether_is_locked(const uint8_t *_Nonnull lock) { return __atomic_load_n(lock, __ATOMIC_RELAXED); }
 
 /// Tells the processor that the calling thread tries again soon.

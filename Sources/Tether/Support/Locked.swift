@@ -5,8 +5,8 @@ internal import Synchronization
 /// A value under a lock, for short critical sections that many threads want.
 ///
 /// On Apple platforms a `Mutex`. On Linux a `Mutex` is a futex with priority inheritance: the kernel
-/// passes it to the thread that waits longest, so with more threads than cores each thread sleeps
-/// before each critical section. There a thread takes this lock with one exchange, and leaves the
+/// passes it to a waiting thread, so with more threads than cores each thread sleeps before each
+/// critical section. There a thread takes this lock with one exchange, and leaves the
 /// lock with one store. At a taken lock the thread pauses first, because a holder on another
 /// processor needs less time than a yield takes, and then yields. It looks at the lock seldom: each
 /// look takes memory away from the processor on which the holder writes. In the end the thread
@@ -44,21 +44,21 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        try mutex.withLock { value throws(Failure) in
-            enterRank()
-            defer { leaveRank() }
-            return try body(&value)
-        }
+        enterRank()
+        defer { leaveRank() }
+        return try mutex.withLock(body)
     }
     #else
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         Interleaving.pass(.step)
-        while unsafe !tether_try_lock(lock._address) { waitUntilFree() }
+        // First, because a lock that this thread holds would never be free.
         enterRank()
+        while unsafe !tether_try_lock(lock._address) { waitUntilFree() }
         defer {
             leaveRank()
+            // The last access: another thread may release the owner of the lock from here on.
             unsafe tether_unlock(lock._address)
             Interleaving.pass(.unlocked)
         }
@@ -77,7 +77,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
                 sched_yield()
             } else {
                 looks = 0
-                usleep(sleep)
+                usleep(sleepInMicroseconds)
             }
         }
     }
@@ -103,8 +103,7 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 private let pausesBeforeLook = 20
 private let looksBeforeYields = 10
 private let yieldsBeforeSleep = 40
-/// In microseconds.
-private let sleep: UInt32 = 50
+private let sleepInMicroseconds: UInt32 = 50
 #endif
 
 /// The ranks of locks, in the order in which a thread may take them. A thread holds at most one

@@ -16,8 +16,8 @@ extension Races {
         private static let rounds = extent(10_000_000, times: "TETHER_RACES")
         #endif
 
-        /// The optimiser retains a value later, if nothing forbids it.
-        @Test func `R6 a value that is read under a lock is retained before the lock is left`() {
+        /// The optimiser, of release builds alone, retains a value later if nothing forbids it.
+        @Test func `a value that is read under a lock is retained before the lock is left`() {
             let rounds = LockRaceTests.rounds
             let current = Locked(Value(0))
             let isTorn = Locked(false)

@@ -46,6 +46,19 @@ import Testing
                 "A thread takes a lock of rank pending while it holds a lock"))
     }
 
+    @Test func `R6 a lock that its own thread takes again ends a debug build`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let lock = Locked(0)
+            lock.withLock { _ in lock.withLock { _ in } }
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(
+            sentence.contains(
+                "A thread takes a lock of rank leaf while it holds a lock"))
+    }
+
     @Test func `R6 a lock that is taken under a leaf ends a debug build`() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -31,7 +31,7 @@ import Tether
 /// An executor that stores jobs until `run()`.
 private final class HeldExecutor: SerialExecutor {
     private let jobs = Locked<[UnownedJob]>([])
-    private let running = Locked((), rank: nil)
+    private let running = Locked(false, rank: nil)
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -257,7 +257,7 @@ extension DeliveryOrder {
     @Test func `D2 M9 a slot is a cache line`() {
         #expect(MemoryLayout<DeliverySlot.Memory>.stride == 64)
         #expect(
-            MemoryLayout<DeliverySlot.Memory>.offset(of: \.nextInBlock)
+            MemoryLayout<DeliverySlot.Memory>.offset(of: \.blockPart)
                 == MemoryLayout<DeliverySlot.Content>.size)
     }
 
