@@ -8,7 +8,8 @@ internal import Synchronization
 ///
 /// **A delivery's way.** A post appends the notification to the `DeliveryQueue`, in a slot with a
 /// number, and puts the slot into the post's `Block` for the target. The queue of the target keeps
-/// the order. On the target, the block takes the delivery of its slot, and calls the handler.
+/// the order. On the target, the block takes the delivery of its slot, and calls the handler. A post
+/// that asks one observer alone takes the short way, `takeAlone`, without a `Post` and `Effects`.
 /// `DeliveryOrder` says which deliveries a block takes. If they were dropped, moved, released or
 /// made by another block meanwhile, there is none.
 ///

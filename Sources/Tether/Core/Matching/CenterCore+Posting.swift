@@ -6,9 +6,10 @@ internal import Synchronization
 // `QuickMatching` finds the matches of a cached name without a lock: one bucket, or, if there are
 // observers of any name, a pair. `match` finds all others under the center's lock.
 //
-// If a match is routed when the post begins, the post asks the routed observers before it calls any,
-// as `Post` says. Otherwise the post calls them one after the other. Several buckets, and posts in a
-// trace, always take the first way.
+// If a match is routed, which means that it has a mailbox, when the post begins, the post asks the
+// routed observers before it calls any, as `Post` says. One match alone is asked by `receiveAlone`.
+// Otherwise the post calls the matches one after the other. Several buckets, and posts in a trace,
+// always take the first way.
 
 extension CenterCore {
     /// Calls every match in registration order. `withNotification` calls its argument with the
