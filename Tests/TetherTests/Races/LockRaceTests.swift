@@ -4,9 +4,13 @@ import Testing
 extension Races {
     @Suite struct LockRaceTests {
         private final class Value: Sendable {
-            let (number, copy): (Int, Int)
+            let number: Int
+            let copy: Int
 
-            init(_ number: Int) { (self.number, copy) = (number, number) }
+            init(_ number: Int) {
+                self.number = number
+                copy = number
+            }
         }
 
         #if DEBUG

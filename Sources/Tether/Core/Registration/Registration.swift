@@ -397,7 +397,6 @@ internal import Synchronization
         if let moment = delivery.waitsSince { Events.report(.delivered(since: moment)) }
         perform(delivery.stored.notification, waitedSince: delivery.waitsSince)
     }
-
 }
 
 extension Unowned where Object: Registration {
