@@ -6,11 +6,11 @@ internal import Synchronization
 ///
 /// On Apple platforms a `Mutex`. On Linux a `Mutex` is a futex with priority inheritance: the kernel
 /// passes it to a waiting thread, so with more threads than cores each thread sleeps before each
-/// critical section. There a thread takes this lock with one exchange, and leaves the
-/// lock with one store. At a taken lock the thread pauses first, because a holder on another
-/// processor needs less time than a yield takes, and then yields. It looks at the lock seldom: each
-/// look takes memory away from the processor on which the holder writes. In the end the thread
-/// sleeps: otherwise threads of high priority could keep the holder from running.
+/// critical section. There a thread takes this lock with one exchange, and leaves the lock with one
+/// store. At a taken lock the thread pauses first, because a holder on another processor needs less
+/// time than a yield takes, and then yields. It looks at the lock seldom: each look takes memory away
+/// from the processor on which the holder writes. In the end the thread sleeps: otherwise threads of
+/// high priority could keep the holder from running.
 ///
 /// The value must have a size: ThreadSanitizer takes an access to an empty value for an access to
 /// the next field.
@@ -40,31 +40,30 @@ package struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         #endif
     }
 
-    #if canImport(Darwin)
-    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        enterRank()
-        defer { leaveRank() }
-        return try mutex.withLock(body)
-    }
-    #else
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         Interleaving.pass(.step)
-        // First, because a lock that this thread holds would never be free.
+        // The rank is entered first, because a lock that this thread holds would never be free. It is
+        // left inside the lock, because another thread may then release this object.
         enterRank()
+        #if canImport(Darwin)
+        return try mutex.withLock { value throws(Failure) in
+            defer { leaveRank() }
+            return try body(&value)
+        }
+        #else
         while unsafe !tether_try_lock(lock._address) { waitUntilFree() }
         defer {
             leaveRank()
-            // The last access: another thread may release the owner of the lock from here on.
             unsafe tether_unlock(lock._address)
             Interleaving.pass(.unlocked)
         }
         return try unsafe body(&value._address.pointee)
+        #endif
     }
 
+    #if !canImport(Darwin)
     @inline(never)
     private borrowing func waitUntilFree() {
         var looks = 0
